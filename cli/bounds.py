@@ -113,7 +113,6 @@ def command(
     from base.files.whole import write_bytes
     from cli.shell import under_way
     from cli.shell.project import version
-    from dashboards.programs import of_bounds
     from simulator.program import user_program
 
     if outcomes and not evidence:
@@ -137,7 +136,11 @@ def command(
     shown = path
     if (output or evidence) and shown is None and report.bounded:
         shown = explained.explain(report, explained.LONGEST)
-    page = of_bounds(report, shown).encode() if output or evidence else b""
+    page = b""
+    if output or evidence:
+        from dashboards.programs import of_bounds
+
+        page = of_bounds(report, shown).html().encode()
     if output:
         write_bytes(output, page)
     if evidence:

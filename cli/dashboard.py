@@ -32,34 +32,16 @@ from cli.shell.values import OUTPUT, RUN, SECONDS
 )
 @option("--pdf", type=OUTPUT, help="print all of it to this file too, by Chromium or Chrome")
 @option("--all", "every", is_flag=True, help="without run folders: every one in runs/, not only the latest")
-@option(
-    "--subtract-baseline",
-    is_flag=True,
-    help="take each quantity's own baseline off all its values and statistics",
-)
-@option(
-    "--without-ticks",
-    is_flag=True,
-    help="set aside answers that the kernel's tick may have delayed, and say how many",
-)
 def command(
     run: tuple[Path, ...],
     output: Path,
     limit_s: float | None,
     pdf: Path | None,
     every: bool,
-    subtract_baseline: bool,
-    without_ticks: bool,
 ) -> None:
     """Write the dashboard of the given runs."""
-    for line in write(
-        run,
-        output,
-        every=every,
-        subtract_baseline=subtract_baseline,
-        without_ticks=without_ticks,
-        limit="" if limit_s is None else f"{limit_s * 1e6:.6g} µs",
-    ):
+    limit = "" if limit_s is None else f"{limit_s * 1e6:.6g} µs"
+    for line in write(run, output, every=every, limit=limit):
         print(line)
     if pdf is not None:
         from dashboards.printed import print_pdf
@@ -72,8 +54,6 @@ def write(
     output: Path,
     *,
     every: bool,
-    subtract_baseline: bool = False,
-    without_ticks: bool = False,
     runs_folder: Path = RUNS,
     limit: str = "",
 ) -> Iterator[str]:
@@ -87,7 +67,6 @@ def write(
         tell("loading what draws the figures")
         from base.run_index import index, latest_folders, left_out
         from dashboards import report
-        from dashboards.loaded.adjustments import Adjustments
         from dashboards.loaded.runs import find_runs, unfinished
 
         paths = list(folders) or find_runs(runs_folder)
@@ -95,6 +74,5 @@ def write(
         yield from () if folders else unfinished(runs_folder)
         if sentence := left_out(len(paths) - len(shown)):
             yield f"{sentence} --all shows every one."
-        adjustments = Adjustments(subtract_baseline, without_ticks)
         table = None if folders else index(runs_folder)
-        yield str(report.write_report(shown, output, adjustments, tell, limit, table))
+        yield str(report.write_report(shown, output, tell, limit, table))

@@ -45,7 +45,6 @@ def command(
     from analysis.program.masks import text
     from analysis.program.masks.measure import measure
     from analysis.program.subject import START, Subject
-    from base.files.whole import write_bytes
     from cli.shell import under_way
     from simulator.program import user_program
 
@@ -56,7 +55,7 @@ def command(
     if output:
         from dashboards.programs import of_masks
 
-        write_bytes(output, of_masks(report).encode())
+        of_masks(report).write(output)
     judging.judge(text.subject(report))
     judging.show(
         lambda: parts.as_json(report), lambda: text.as_text(report), [f"file: {output}"] if output else []

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -160,8 +161,6 @@ def run(
         under_way.on_desk(*chosen.boards)
         results += runs.run(scenarios, allocators, runs_folder or RUNS, chosen)
 
-        from rich.console import Console
-
         from dashboards import report, terminal
         from dashboards.loaded.runs import load_run
 
@@ -174,7 +173,7 @@ def run(
         if as_json:
             print(json.dumps(terminal.as_json(loaded, page), indent=2))
         else:
-            console = Console(width=None if sys.stdout.isatty() else terminal.WIDTH_COLUMNS)
-            console.print(terminal.terminal_report(loaded, full=full))
+            width = shutil.get_terminal_size().columns if sys.stdout.isatty() else terminal.WIDTH_COLUMNS
+            print(terminal.terminal_report(loaded, full, width))
             print(f"dashboard: {page}", *folders, sep="\n", flush=True)
     return int(any(result.verdict != "complete" for result in results))

@@ -3,31 +3,26 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 
 import polars as pl
 
 from base.run_folder.quantities import LATENCY, SECTION
 from base.run_index import configuration
-from dashboards.blocks import ByLimit, DotLane, DotPlot, DotRow, Sample
-from dashboards.formatting import grouped, microseconds, short, spoken, whole
-from dashboards.headline import held, seen
+from dashboards.blocks import ByLimit, Cell, Column, Grid, Group, Sample
+from dashboards.formatting import grouped, spoken
 from dashboards.loaded.lanes import Lane, Waiter
 from dashboards.loaded.series import Series
+from dashboards.tables import line_of, plain
 from dashboards.waveforms import worst_key
 
 _LEGEND = (
-    "Ring: the median. Bar: up to the longest possible wait, which is the longest masked section and the "
-    "entry; the number opens its instant. Tick: the most that one allocation or free can keep it waiting, "
-    "by the machine code; dotted where that grows with the heap. It leaves out interrupts within the "
-    "section and the kernel's calls, so a bar with those may pass it."
+    "The longest possible wait is the longest masked section and the entry; the number opens its instant. "
+    "By depth: the longest section of an allocation against the free blocks that do not fit. Bound: the "
+    "most that one allocation or free can keep it waiting, by the machine code. It leaves out interrupts "
+    "within the section and the kernel's calls, so a wait with those may pass it."
 )
-Line = tuple[tuple[float, float], ...]
-
-_STEPS = (1, 2, 5)
-# Of an axis: values stand this far from its ends, so that no mark is cut.
-_ROOM = 1.25
 _MOST_NAMED = 6
 
 
@@ -87,7 +82,7 @@ def recommended(among: Standings) -> Iterator[str]:
     if len(among.ranked) > 1:
         best, worst = among.ranked[0], among.ranked[-1]
         count = len(among.scenarios)
-        where = {1: "", 2: " over both scenarios"}.get(count, f" over all {count} scenarios")
+        where = f" over all {count} scenarios" if count > 1 else ""
         words = f"{best.words} keeps an interrupt waiting least{where}, and {worst.words} longest."
         yield words + _cost(best, among.ranked)
     if among.ranked and among.left_out:
@@ -128,106 +123,65 @@ def _cost(best: Standing, others: Sequence[Standing]) -> str:
     return f"{words}; the least is {name}, {grouped(least)}."
 
 
-def answer(
-    scenario: str, series: Sequence[Series], lanes: Sequence[Lane], *, legend: bool = True
-) -> DotPlot | None:
-    """A row a run, the worst first, on one axis of time. None where nothing waited.
+_COLUMNS = (
+    Column("possible_ns", "longest possible wait (µs)"),
+    Column("ramp", "by depth", numeric=False),
+    Column("seen_ns", "longest seen (µs)"),
+    Column("median_ns", "median (µs)"),
+    Column("bound_ns", "bound (µs)"),
+    Column("lock", "lock", numeric=False),
+)
+
+
+def answer(scenario: str, series: Sequence[Series], lanes: Sequence[Lane], *, legend: bool = True) -> Grid:
+    """A row a run, the worst first, with a bar to the longest possible wait.
 
     `lanes` are those of `series`. Of several on a page one has the `legend`.
     """
-    if not lanes:
-        return None
-    waiters = [waiter for lane in lanes for waiter in lane.waiters]
-    values = ((waiter.possible_ns, waiter.median_ns, waiter.bound_ns or 0.0) for waiter in waiters)
-    axis, ramps = Axis(value for of_waiter in values for value in of_waiter), _ramps(series)
-    drawn = tuple(
-        DotLane(
-            f"{lane.who[0].upper()}{lane.who[1:]} can wait{lane.work}",
-            tuple(_row(lane, waiter, axis, ramps) for waiter in lane.waiters),
-        )
-        for lane in lanes
-    )
+    ramps, groups = _ramps(series), []
+    longest = max((waiter.possible_ns for lane in lanes for waiter in lane.waiters), default=0.0)
+    for lane in lanes:
+        lines = []
+        for waiter in lane.waiters:
+            run, wait = waiter.series.run, waiter.wait
+            key = worst_key(run, SECTION if wait.by == "section" else lane.quantity)
+            sample = None if key is None else Sample(run.id, key)
+            worst = plain(waiter.possible_ns, "ns", sign=wait.at_least, sample=sample)
+            summary = run.summary(lane.quantity)
+            cells = (
+                replace(worst, share_percent=100 * waiter.possible_ns / longest if longest else 0.0),
+                Cell("", line=ramps.get(run.id, ())),
+                plain(summary.max, "ns", sign=summary.at_least),
+                plain(waiter.median_ns, "ns"),
+                plain(waiter.bound_ns, "ns", "grows with the heap" if waiter.grows else ""),
+                Cell(waiter.lock, waiter.lock),
+            )
+            line = line_of(waiter.series, cells)
+            within_ns = math.inf if wait.within_ns is None else wait.within_ns
+            lines.append(replace(line, name=waiter.name, within_ns=within_ns))
+        words = f"{lane.who[0].upper()}{lane.who[1:]} can wait{lane.work}"
+        groups.append(Group(words, tuple(lines)))
     words = _LEGEND if legend else ""
-    return DotPlot(f"{scenario}: who waits how long", "µs", axis.ticks, drawn, words, axis.ends_ns)
+    title = f"Who waits how long in {scenario}"
+    return Grid(f"answer-{scenario}", title, _COLUMNS, tuple(groups), legend=words)
 
 
 _MOST_POINTS = 48
 
 
-def _ramps(series: Sequence[Series]) -> dict[str, Line]:
+def _ramps(series: Sequence[Series]) -> dict[str, tuple[tuple[float, float], ...]]:
     """The worst critical section by depth of each run that has depths, by its id.
 
     Both axes go from 0 to 100, common to all: depths from the left, sections from the top.
     """
-    tables = {member.run.id: member.run.worst_by_depth for member in series}
-    ramps = {run: table for run, table in tables.items() if len(table) > 1}
-    if not ramps:
+    tables = {member.run.id: table for member in series if len(table := member.run.worst_by_depth) > 1}
+    if not tables:
         return {}
-    deepest, longest = pl.concat(ramps.values()).max().row(0)
+    deepest, longest = pl.concat(tables.values()).max().row(0)
     part = (pl.col("depth") * _MOST_POINTS // float(deepest)).alias("part")
     lines = {}
-    for run, table in ramps.items():
+    for run, table in tables.items():
         thin = table.group_by(part).agg(pl.col("depth").last(), pl.col("wire_critical_ns").max()).sort("part")
-        places = thin.select(
-            x=100 * pl.col("depth") / float(deepest), y=100 - 100 * pl.col("wire_critical_ns") / longest
-        )
-        lines[run] = tuple((float(x), float(y)) for x, y in places.rows())
+        x, y = 100 * thin["depth"] / float(deepest), 100 - 100 * thin["wire_critical_ns"] / longest
+        lines[run] = tuple(zip(x.to_list(), y.to_list(), strict=True))
     return lines
-
-
-class Axis:
-    """A logarithmic axis from a little below the least value above 0 to a little above the
-    greatest.
-
-    `ticks` are the places of round values, from 0 to 100, and the µs that stand there: 1, 2 and 5
-    of each power of ten; on a long one the powers.
-    """
-
-    def __init__(self, values_ns: Iterable[float]) -> None:
-        positive = [value for value in values_ns if value > 0] or [1.0]
-        self._low = math.log10(min(positive) / _ROOM)
-        self._high = math.log10(max(positive) * _ROOM)
-        self.ends_ns = 10**self._low, 10**self._high
-        powers = range(math.floor(self._low), math.ceil(self._high) + 1)
-        steps = _STEPS if self._high - self._low < 3 else _STEPS[:1]
-        every = [step * 10.0**power for power in powers for step in steps]
-        self.ticks = tuple(
-            (self.percent(value), f"{value / 1000:,g}")
-            for value in every
-            if self._low <= math.log10(value) <= self._high
-        )
-
-    def percent(self, value_ns: float) -> float:
-        """Where a value stands, from 0 to 100; values of 0 and below stand at 0."""
-        if value_ns <= 0:
-            return 0.0
-        part = (math.log10(value_ns) - self._low) / (self._high - self._low)
-        return min(max(100 * part, 0.0), 100.0)
-
-
-def _row(lane: Lane, waiter: Waiter, axis: Axis, ramps: dict[str, Line]) -> DotRow:
-    run, wait = waiter.series.run, waiter.wait
-    key = worst_key(run, SECTION if wait.by == "section" else lane.quantity)
-    cells = [f"possible {waiter.possible}: {held(waiter)}", seen(waiter)]
-    cells.append(f"median {microseconds(waiter.median_ns)}")
-    if waiter.bound_ns is not None:
-        grows = ", which grows with the heap" if waiter.grows else ""
-        cells.append(f"bound {microseconds(waiter.bound_ns)}{grows}")
-        if waiter.possible_ns > waiter.bound_ns:
-            cells.append("which leaves out what passes it: interrupts within the section, or a call")
-    return DotRow(
-        name=waiter.name,
-        run_id=run.id,
-        badge=waiter.lock,
-        median_percent=axis.percent(waiter.median_ns),
-        worst_percent=axis.percent(waiter.possible_ns),
-        bound_percent=None if waiter.bound_ns is None else axis.percent(waiter.bound_ns),
-        bound_grows=waiter.grows,
-        text=wait.at_least + short(waiter.possible_ns, "ns"),
-        value=waiter.possible_ns,
-        sample=None if key is None else Sample(run.id, key),
-        why="; ".join(cells),
-        within_ns=wait.within_ns,
-        ramp=ramps.get(run.id, ()),
-        whole=wait.at_least + whole(waiter.possible_ns, "ns"),
-    )

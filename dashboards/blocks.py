@@ -6,12 +6,11 @@ and no theme: a sample is named, not linked, and a colour is a token (dashboards
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
 
 import polars as pl
-
-from dashboards.figures.chart import Chart
 
 Value = float | int | str | bool | None
 
@@ -30,7 +29,8 @@ class Cell:
 
     `notes` stand under the text. `sample` is what a click opens, `why` what hovering tells.
     `share_percent` is the length of a bar under the number; None draws none. `whole` is the value
-    with its unit and all that is known of it, for hovering.
+    with its unit and all that is known of it, for hovering. `line` is a small line, its places
+    from 0 to 100 from left and top.
     """
 
     text: str
@@ -40,6 +40,7 @@ class Cell:
     why: str = ""
     share_percent: float | None = None
     whole: str = ""
+    line: tuple[tuple[float, float], ...] = ()
 
 
 @dataclass(frozen=True)
@@ -59,36 +60,35 @@ class Column:
 class Line:
     """A row of a table. `entry` is that of the run in the picker; None where it is of no run.
 
-    `run_id` is the run whose page the name opens; empty for none.
+    `run_id` is the run whose page the name opens; empty for none. `within_ns` is the least limit of
+    a reader that it keeps, infinite for none; None where limits are not asked of it.
     """
 
     name: str
     cells: tuple[Cell, ...]
     entry: int | None = None
     run_id: str = ""
+    within_ns: float | None = None
 
 
 @dataclass(frozen=True)
 class Group:
     """Rows under one heading; an empty heading is not drawn.
 
-    `note` stands beside it: what all rows share. `exported` heads them in an export, if other words
-    do.
+    `note` stands beside it: what all rows share.
     """
 
     words: str
     lines: tuple[Line, ...]
     note: str = ""
-    exported: str = ""
 
 
 @dataclass(frozen=True)
 class Grid:
     """A table. The first column is the rows' names, headed `names`; `columns` are the others.
 
-    `pinned` columns after the name stay in sight on a narrow screen. `folded` tables are closed
-    until asked for. `legend` explains what stands beside the numbers. Of a table with `one_group`
-    a reader chooses the group to see, first that at this place.
+    `pinned` columns after the name stay in sight on a narrow screen. `legend` explains what stands
+    beside the numbers.
     """
 
     key: str
@@ -98,15 +98,13 @@ class Grid:
     names: str = "allocator"
     legend: str = ""
     pinned: int = 1
-    folded: bool = False
-    one_group: int | None = None
 
     def frame(self) -> pl.DataFrame:
         """The table for CSV: a row for each line, the values as they are.
 
         Its columns are `group` (where there are groups), the names, and each column's key.
         """
-        rows = [(group.exported or group.words, line) for group in self.groups for line in group.lines]
+        rows = [(group.words, line) for group in self.groups for line in group.lines]
         grouped = any(group.words for group in self.groups)
         columns = {"group": [words for words, _ in rows]} if grouped else {}
         named = {self.names: [line.name for _, line in rows]}
@@ -117,78 +115,19 @@ class Grid:
         return pl.DataFrame({**columns, **named, **values}, strict=False)
 
 
-FEW_ROWS = 12
-
-
 @dataclass(frozen=True)
-class DotRow:
-    """A run in a DotPlot: where its marks stand on the axis, from 0 to 100, and what they are.
+class Chart:
+    """A Plotly figure with the plain-text words that belong to it.
 
-    `text` is the worst value as it is read, `value` the same in the unit of exports, `whole` with
-    its unit and all that is known of it. `sample` is what a click on it opens, `why` what hovering
-    tells. `within_ns` is the least limit that the run keeps; None where it keeps none. `ramp` is a
-    small line of the section against depth, its places from 0 to 100 from left and top; empty where
-    there are no depths.
+    `badges` has one sentence for each run that is not complete: no figure is shown without them.
     """
-
-    name: str
-    run_id: str
-    badge: str
-    median_percent: float
-    worst_percent: float
-    bound_percent: float | None
-    bound_grows: bool
-    text: str
-    value: float
-    sample: Sample | None
-    why: str
-    within_ns: float | None = None
-    ramp: tuple[tuple[float, float], ...] = ()
-    whole: str = ""
-
-
-@dataclass(frozen=True)
-class DotLane:
-    """Rows that may be compared, the worst first, under one heading."""
-
-    words: str
-    rows: tuple[DotRow, ...]
-
-
-@dataclass(frozen=True)
-class DotPlot:
-    """A row a run: a dot, a bar to the worst, and a tick at the bound, on one axis.
-
-    `ticks` are places on the axis, from 0 to 100, and the number that stands there, in `unit`. The
-    axis is logarithmic and goes from `ends_ns[0]` to `ends_ns[1]`.
-    """
-
-    title: str
-    unit: str
-    ticks: tuple[tuple[float, str], ...]
-    lanes: tuple[DotLane, ...]
-    legend: str
-    ends_ns: tuple[float, float]
-    names: str = "allocator"
-
-    @property
-    def dense(self) -> bool:
-        """True if it has so many rows that they must be low to fit a screen."""
-        return sum(len(lane.rows) for lane in self.lanes) > FEW_ROWS
-
-    @property
-    def has_ramps(self) -> bool:
-        """True if a row has a line against depth."""
-        return any(row.ramp for lane in self.lanes for row in lane.rows)
-
-
-@dataclass(frozen=True)
-class PerRun:
-    """A figure that each run has of its own, such as its waveform; the picker hides whole ones."""
 
     key: str
     title: str
-    charts: tuple[tuple[int, Chart], ...]
+    subtitle: str
+    explanation: str
+    badges: tuple[str, ...]
+    figure: Any
 
 
 @dataclass(frozen=True)
@@ -221,18 +160,12 @@ class ByLimit:
     steps: tuple[tuple[float, str], ...]
 
 
-Block = Grid | DotPlot | Chart | PerRun | Prose | Verbatim | ByLimit
+Block = Grid | Chart | Prose | Verbatim | ByLimit
 
 
 def present(*blocks: Block | None) -> tuple[Block, ...]:
     """The blocks that are not None."""
     return tuple(block for block in blocks if block is not None)
-
-
-def per_run(key: str, title: str, charts: Iterable[tuple[int, Chart | None]]) -> PerRun | None:
-    """The figures that there are, by the run's entry in the picker; None without any."""
-    made = tuple((entry, chart) for entry, chart in charts if chart is not None)
-    return PerRun(key, title, made) if made else None
 
 
 @dataclass(frozen=True)
@@ -261,27 +194,3 @@ class Page:
     lead: tuple[str, ...]
     blocks: Sequence[Block] = field(default_factory=tuple)
     belief: Belief | None = None
-
-    def grids(self) -> Iterator[Grid]:
-        """Its tables, in their order."""
-        return (block for block in self.blocks if isinstance(block, Grid))
-
-    def charts(self) -> Iterator[Chart]:
-        """Its figures, those of single runs included, in their order."""
-        for block in self.blocks:
-            if isinstance(block, Chart):
-                yield block
-            elif isinstance(block, PerRun):
-                yield from (chart for _, chart in block.charts)
-
-    def with_charts(self, made: Callable[[Chart], Chart]) -> Page:
-        """The page with what `made` makes of each of its figures."""
-        return replace(self, blocks=tuple(_with_charts(block, made) for block in self.blocks))
-
-
-def _with_charts(block: Block, made: Callable[[Chart], Chart]) -> Block:
-    if isinstance(block, Chart):
-        return made(block)
-    if isinstance(block, PerRun):
-        return replace(block, charts=tuple((entry, made(chart)) for entry, chart in block.charts))
-    return block

@@ -33,27 +33,21 @@ class _Page:
         return samplerate(self.bring_up.samplerate_hz)
 
     @staticmethod
-    def figures(figures: tuple[Figure, ...]) -> list[tuple[str, ...]]:
-        """The rows of a step's table: a name and a text, or a name, a value with its unit, what it
-        may be off, and of how many.
+    def figures(figures: tuple[Figure, ...]) -> list[tuple[str, str]]:
+        """The rows of a step's table: a name, and a text or a value with its unit, what it may be
+        off, and of how many.
         """
-        return [
-            (figure.name, figure.value)
-            if isinstance(figure.value, str)
-            else (
-                figure.name,
-                f"{figure.value:,} {figure.unit}".rstrip(),
-                "" if figure.plus_minus is None else f"± {figure.plus_minus:,} {figure.unit}",
-                "" if figure.n is None else f"of {figure.n:,}",
-            )
-            for figure in figures
-        ]
+        rows = []
+        for figure in figures:
+            words = figure.value if isinstance(figure.value, str) else f"{figure.value:,} {figure.unit}"
+            words += "" if figure.plus_minus is None else f" ± {figure.plus_minus:,}"
+            rows.append((figure.name, words if figure.n is None else f"{words}, of {figure.n:,}"))
+        return rows
 
 
 def write(bring_up: BringUp, output: Path) -> Path:
     """Writes the whole page, which needs nothing else, and returns `output`. Equal bring-ups give
     equal text. Raises WriteError.
     """
-    scripts, styles = ("dom.js", "theme.js", "bring-up.js"), ("page.css", "bring-up.css")
-    text = render("bring-up.html", _Page(bring_up), {}, scripts, styles=styles, figures=False)
+    text = render("bring-up.html", _Page(bring_up), {}, ("page.js",), figures=False)
     return write_bytes(output, text.encode())

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+import plotly.graph_objects as go
 import polars as pl
 
 from analysis.compare import text as rows
@@ -11,13 +12,12 @@ from analysis.compare.compared import Compared, Comparison, described, left_out,
 from analysis.compare.findings import join, met_otherwise
 from base.run_index import configuration
 from base.text_table import TextTable
-from dashboards.figures.chart import Chart, style
-from dashboards.figures.figure import Figure, scatter
-from dashboards.loaded.series import MUTED
+from dashboards.blocks import Chart
+from dashboards.figures.chart import style, thin
+from dashboards.loaded.series import MUTED, SHADES
 from dashboards.page.templates import Sheet
 
 _HEIGHT_PX = 380
-_COLOUR = "#0072b2"
 _EXPLANATION = (
     "By the cycle counter. Above 0 the section takes longer in B. Open circles are operations that "
     "more or fewer interrupts met in B than in A: there the difference need not be the code's."
@@ -31,16 +31,16 @@ def charts(compared: Compared) -> list[Chart]:
     change = pl.col("dwt_cycles_of_b").cast(pl.Int64) - pl.col("dwt_cycles_of_a").cast(pl.Int64)
     table = join(compared.a, compared.b).select("seq", change=change, otherwise=met_otherwise())
     table = table.drop_nulls("change")
-    figure = Figure()
+    figure = go.Figure()
     for name, otherwise, colour, symbol in (
-        ("met by as many interrupts", False, _COLOUR, "circle"),
+        ("met by as many interrupts", False, SHADES[0], "circle"),
         ("met by more or fewer", True, MUTED, "circle-open"),
     ):
         part = table.filter(pl.col("otherwise") == otherwise)
-        figure.add(
-            scatter(
-                x=part["seq"].to_list(),
-                y=part["change"].to_list(),
+        figure.add_trace(
+            go.Scatter(
+                x=part["seq"].to_numpy(),
+                y=part["change"].to_numpy(),
                 name=name,
                 mode="markers",
                 marker={"color": colour, "size": 5, "symbol": symbol},
@@ -48,6 +48,7 @@ def charts(compared: Compared) -> list[Chart]:
             )
         )
     style(figure, _HEIGHT_PX)
+    thin(figure)
     figure.update_layout(margin={"t": 40}, showlegend=True)
     figure.update_xaxes(title_text="operation")
     figure.update_yaxes(title_text="longer in B by (cycles)")
@@ -63,7 +64,15 @@ def sheet(comparison: Comparison) -> Sheet:
     sentences = [*(_told(only) if only else ()), *left_out(comparison)]
     tables = _of_pair(only) if only else _of_pairs(comparison)
     grids = [table for table in tables if table.lines]
-    return Sheet("compare.html", overall(comparison), sentences, charts(only) if only else [], grids)
+    return Sheet(
+        "Tailscope: runs compared",
+        overall(comparison),
+        sentences,
+        charts(only) if only else [],
+        grids,
+        "A change is what B has more than A; below 0 B has less. A change within the budgets means nothing; "
+        "one that chance may do need not be the code's. docs/how-to/compare.md says how to tell.",
+    )
 
 
 def _told(compared: Compared) -> Iterator[str]:

@@ -22,8 +22,7 @@ from base.run_folder.named_quantities import CHOICE, NAMED
 from base.run_folder.observed import read_observed_manifest
 from base.run_folder.tables import SPANS, read_table
 from dashboards.formatting import short
-from dashboards.loaded.quantities import ALL, samples
-from dashboards.loaded.runs import load_run
+from dashboards.loaded.runs import ALL, load_run, samples
 
 
 def as_text(folder: Path, word: str) -> str:

@@ -42,28 +42,6 @@ def picture(growing: Growing) -> list[str]:
     return [*lines, "", *tails(figures(growing))]
 
 
-def traces(growing: Growing) -> dict[str, str]:
-    """The last edges of each channel as the points of an SVG polyline: x from 0 to 1000 over one
-    time for all, y 2 where high and 18 where low. Empty before the first sample.
-    """
-    if growing.recent is None:
-        return {}
-    _, rows = growing.recent
-    first, last = _window(rows)
-    per = 1_000 / max(last - first, 1)
-    drawn = {}
-    for name in rows.channels:
-        changes = rows.transitions(name)
-        y = 2 if level_at(rows, name, np.array([first]))[0] else 18
-        points = [f"0,{y}"]
-        for sample in changes.sample[(changes.sample > first) & (changes.sample < last)]:
-            x = f"{(sample - first) * per:.1f}"
-            points += [f"{x},{y}", f"{x},{20 - y}"]
-            y = 20 - y
-        drawn[name] = " ".join([*points, f"1000,{y}"])
-    return drawn
-
-
 def figures(growing: Growing) -> dict[str, Summary]:
     """The statistics of each pulse and latency so far, in ns."""
     widths = {f"{name}, width": summary for name, summary in growing.widths_ns().items()}

@@ -6,33 +6,18 @@ from collections.abc import Iterator, Sequence
 
 import polars as pl
 
-from analysis.compare.boards import board_of
 from base.microseconds import digits
 from base.run_folder.manifest import Maximum
-from base.run_folder.quantities import (
-    CRITICAL,
-    FREE_CRITICAL,
-    FREE_INSTRUCTIONS,
-    INSTRUCTIONS,
-    SECTION,
-    UNINTERRUPTED,
-)
-from dashboards.formatting import grouped, microseconds
+from base.run_folder.quantities import SECTION, UNINTERRUPTED
+from dashboards.formatting import microseconds
 from dashboards.loaded.lanes import Lane, Waiter, alike
 from dashboards.loaded.runs import LoadedRun
-from dashboards.loaded.series import (
-    Series,
-    counter_of,
-    has_control,
-    spares_interrupts,
-)
+from dashboards.loaded.series import spares_interrupts
 from scenarios.operations import in_words
 
 # Below this, two values are alike to a reader; the error budget is far below.
 _ALIKE = 1.25
 _GROWS = 1.5
-# Where the code lies in the flash makes a section so much longer or shorter by itself.
-_SLOWER = 1.15
 
 
 def headline(scenario: str, lanes: Sequence[Lane]) -> tuple[str, ...]:
@@ -129,29 +114,11 @@ def _both_ends(run: LoadedRun, column: str) -> tuple[float, float] | None:
     return float(fresh), float(last)  # type: ignore[arg-type]
 
 
-def facts(series: Sequence[Series], lanes: Sequence[Lane]) -> tuple[str, ...]:
-    """What to know beside the answer: medians, growth, cause, cost, and where the best is worse.
-
-    `lanes` are those of `series`.
-    """
+def facts(lanes: Sequence[Lane]) -> tuple[str, ...]:
+    """What to know beside the answer: growth, medians, and neighbours that are no order."""
     several = [lane for lane in lanes if len(lane.waiters) > 1]
     sentences = [_growth([waiter for lane in several for waiter in lane.waiters])]
-    for lane in several:
-        worst, best = lane.waiters[0], lane.waiters[-1]
-        apart = worst.possible_ns >= _ALIKE * best.possible_ns
-        sentences += [_medians(lane), _ties(lane), _cost(lane) if apart else "", _worse(best, lane)]
-        sentences += [] if apart else [_worse(worst, lane)]
-    masked = sum(has_control(member) and member.run.manifest.locking == "primask" for member in series)
-    boards = (board_of(member.run.manifest) for member in series)
-    without = sum(board is not None and not board.has_control for board in boards)
-    control = [f"In {masked} of {len(series)} runs the lock masks the control interrupt too."] * bool(masked)
-    if without:
-        control.append(f"{without} of {len(series)} runs had no control interrupt, as their board has none.")
-    sentences.append(" ".join(control))
-    if timers := [counter for member in series if (counter := counter_of(member.run.manifest)) != "DWT"]:
-        names = " or ".join(dict.fromkeys(timers))
-        words = f"runs {names} counted the cycles, as the core has no DWT."
-        sentences.append(f"In {len(timers)} of {len(series)} {words}")
+    sentences += [words(lane) for lane in several for words in (_medians, _ties)]
     return tuple(sentence for sentence in sentences if sentence)
 
 
@@ -185,55 +152,7 @@ def _growth(waiters: Sequence[Waiter]) -> str:
     if not rising:
         return f"Fragmented against fresh: none of {len(grown)} searches grew by half."
     steepest, first, last = max(rising, key=lambda growth: growth[2])
-    words = (
+    return (
         f"Fragmented against fresh: {steepest.spoken}'s section grew from {microseconds(first)} to "
-        f"{microseconds(last)}"
+        f"{microseconds(last)}; {len(rising)} of {len(grown)} grew by half or more, {len(flat)} stayed flat."
     )
-    if len(grown) > 2:
-        return f"{words}; {len(rising)} of {len(grown)} grew by half or more, {len(flat)} stayed flat."
-    return f"{words}, {flat[0]}'s stayed flat." if flat else f"{words}."
-
-
-def _cost(lane: Lane) -> str:
-    """What the shortest wait costs in bytes, beside the least of the others; empty where it costs
-    none or nobody knows.
-    """
-    costs = []
-    for words, part, name in (("heap", "memory", "used_bytes"), ("flash", "footprint", "flash_bytes")):
-        *values, ours = (getattr(getattr(w.series.run.manifest, part), name, None) for w in lane.waiters)
-        others = [
-            (value, waiter.spoken)
-            for value, waiter in zip(values, lane.waiters, strict=False)
-            if value is not None
-        ]
-        if ours is not None and others and ours > min(others)[0]:
-            least, other = min(others)
-            costs.append(f"{grouped(ours)} bytes of {words}, {other} {grouped(least)}")
-    return f"{lane.waiters[-1].spoken} takes {'; '.join(costs)}." if costs else ""
-
-
-_HELD_AGAINST = (
-    (CRITICAL, INSTRUCTIONS, "median", "the median section of an allocation"),
-    (FREE_CRITICAL, FREE_INSTRUCTIONS, "median", "the median section of a free"),
-    (FREE_CRITICAL, FREE_INSTRUCTIONS, "max", "the longest section of a free"),
-)
-
-
-def _worse(slower: Waiter, lane: Lane) -> str:
-    """Where an allocator is slower than another of its lane, and why: by its instructions."""
-    sentences = []
-    for quantity, instructions, statistic, words in _HELD_AGAINST:
-        figures = [
-            (*(getattr(waiter.series.run.summary(of), statistic) for of in (quantity, instructions)), waiter)
-            for waiter in lane.waiters
-        ]
-        ((ours, counted, _),) = (figure for figure in figures if figure[2] is slower)
-        others = [figure for figure in figures if figure[2] is not slower and figure[0]]
-        if ours is None or not others:
-            continue
-        theirs, their_count, other = min(others, key=lambda figure: figure[0])
-        if ours >= _SLOWER * theirs:
-            why = f" ({grouped(counted)} instructions against {grouped(their_count)})"
-            why *= None not in (counted, their_count)
-            sentences.append(f"{words} is {microseconds(ours)}, {other.spoken}'s {microseconds(theirs)}{why}")
-    return f"Where {slower.spoken} is worse: {'; '.join(sentences)}." if sentences else ""

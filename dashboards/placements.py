@@ -5,20 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
 
-from rich.table import Table
-from rich.text import Text
-
 from base.microseconds import with_unit
 from base.run_folder.placements import Range
 from base.run_folder.quantities import CRITICAL, FREE_CRITICAL, LATENCY, SECTION, TASK, Quantity
-from dashboards.formatting import MISSING, short
+from base.text_table import TextTable
+from dashboards.formatting import short
 from dashboards.loaded.series import Series
 
 WORST = (SECTION, CRITICAL, FREE_CRITICAL, LATENCY, TASK)
-_LEGEND = (
-    "Placements: least to greatest of the same with the code at so many places in the flash; two runs "
-    "whose ranges meet are not told apart."
-)
 
 
 def range_of(quantity: Quantity, series: Series) -> Range | None:
@@ -34,11 +28,6 @@ def note(quantity: Quantity, series: Series) -> str:
         return ""
     least, greatest = (short(value, quantity.unit) for value in (spread.least, spread.greatest))
     return f"{spread.n} placements {least} to {greatest}"
-
-
-def meaning(series: Sequence[Series]) -> list[str]:
-    """What the notes mean; nothing without placements."""
-    return [_LEGEND] if any(member.run.placements for member in series) else []
 
 
 def undecided(series: Sequence[Series]) -> Iterator[str]:
@@ -63,31 +52,15 @@ def undecided(series: Sequence[Series]) -> Iterator[str]:
             )
 
 
-def table(series: Sequence[Series]) -> list[Table]:
+def table(series: Sequence[Series]) -> TextTable:
     """A row for each worst case of each run whose image was linked several times."""
-    rows = [
-        (quantity, member, placed)
-        for quantity in WORST
-        for member in series
-        if (placed := range_of(quantity, member))
-    ]
-    if not rows:
-        return []
-    made = Table(
-        title="\nplacements, the longest of each", title_justify="left", box=None, padding=(0, 1, 0, 0)
-    )
-    made.add_column("")
-    made.add_column("allocator", overflow="fold")
-    for heading in ("n", "as linked", "least", "median", "greatest", "spread"):
-        made.add_column(heading, justify="right", no_wrap=True)
-    before = None
-    for quantity, member, placed in rows:
-        values = (member.run.summary(quantity).max, placed.least, placed.median, placed.greatest)
-        spread = MISSING if placed.spread_percent is None else f"{placed.spread_percent:.1f} %"
-        made.add_row(
-            Text("" if quantity is before else with_unit(quantity.words, quantity.unit)),
-            Text(member.name),
-            *(str(placed.n), *(short(value, quantity.unit) for value in values), spread),
-        )
-        before = quantity
-    return [made]
+    lines = []
+    for quantity in WORST:
+        for member in series:
+            if placed := range_of(quantity, member):
+                values = (member.run.summary(quantity).max, placed.least, placed.median, placed.greatest)
+                cells = (short(value, quantity.unit) for value in values)
+                name = with_unit(quantity.words, quantity.unit)
+                lines.append((name, member.name, str(placed.n), *cells))
+    headings = ("longest", "allocator", "n", "as linked", "least", "median", "greatest")
+    return TextTable("placements", headings, lines, range(2, 7))

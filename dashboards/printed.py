@@ -37,7 +37,7 @@ def print_pdf(page: Path, output: Path) -> Path:
             *(program, "--headless=new", f"--user-data-dir={profile}", "--no-pdf-header-footer"),
             *(["--no-sandbox"] if os.geteuid() == 0 else []),
             *(f"--virtual-time-budget={_BUDGET_MS}", f"--print-to-pdf={output.resolve()}"),
-            f"{page.resolve().as_uri()}#/print",
+            f"{page.resolve().as_uri()}#/all",
         ]
         try:
             printed = children.run(command, within_s=WITHIN_S)

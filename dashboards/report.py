@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -14,56 +14,50 @@ from base.files.whole import write_bytes
 from base.run_folder.alike import Options
 from base.run_folder.quantities import LATENCY, SECTION, TASK
 from dashboards.blocks import Page
-from dashboards.figures.chart import thinned
+from dashboards.figures.chart import LOOK
 from dashboards.formatting import microseconds
-from dashboards.loaded.adjustments import AS_MEASURED, Adjustments, adjusted
 from dashboards.loaded.runs import LoadedRun, open_run
 from dashboards.loaded.series import Series, by_scenario, verdict_suffix
 from dashboards.page.embedded import embed
-from dashboards.page.templates import DRAWING, fragment, pack, pack_json, render
-from dashboards.pages.catalogue import OF_ALL, OF_SCENARIO, believed, offered
+from dashboards.page.templates import DRAWING, fragment, pack, render
+from dashboards.pages.catalogue import OF_ALL, OF_SCENARIO, TITLES, believed, offered
 from dashboards.pages.catalogue import run as page_of_run
 from dashboards.pages.history import history
 from dashboards.waveforms import worst_key
 
 Progress = Callable[[str], None]
-"""Is told a sentence as work goes on, such as `run 3 of 25: loaded`."""
-
-
-def _silent(_words: str) -> None:
-    pass
+"""Is told a sentence as work goes on, such as `run 3 of 25: opened`."""
 
 
 @dataclass(frozen=True)
 class Placed:
     """A page in the report. `scenario` is None where it is on all of them.
 
-    `page` is None where the report is served: the page is what the address `ask` answers. Of very
-    many runs it is `packed`, as HTML.
+    `page` is None where the report is served: the page is what the address `ask` answers.
     """
 
     key: str
-    title: str
     id: str
     scenario: str | None = None
     page: Page | None = None
     ask: str = ""
-    packed: str = ""
+
+    @property
+    def title(self) -> str:
+        return TITLES[self.key]
 
 
 @dataclass(frozen=True)
 class Document:
     """The content of report.html.
 
-    `titles` are those of the pages on one scenario, by key; `packs` have the runs of a file.
-    `notes` are sentences on runs that are not in it, `left_out` that on runs for which a later one
-    stands.
+    `packs` have page and samples of each run of a file, by its id. `notes` are sentences on runs
+    that are not in it, `left_out` that on runs for which a later one stands.
     """
 
     scenarios: Mapping[str, Sequence[Series]]
-    titles: Mapping[str, str]
     placed: Sequence[Placed]
-    packs: Sequence[Pack] = ()
+    packs: Mapping[str, str] = field(default_factory=dict)
     notes: Sequence[str] = ()
     left_out: str = ""
 
@@ -72,7 +66,13 @@ class Document:
         """The pages on all scenarios."""
         return [placed for placed in self.placed if placed.scenario is None]
 
-    def html(self, scripts: Sequence[str], *, served: bool = False, limit: str = "") -> str:
+    @property
+    def titles(self) -> dict[str, str]:
+        """Those of the pages on one scenario, by key."""
+        keys = {placed.key for placed in self.placed if placed.scenario is not None}
+        return {key: title for key, title in TITLES.items() if key in keys}
+
+    def html(self, *, served: bool = False, limit: str = "") -> str:
         """The whole page. report.js needs this data at once; all else is apart."""
         every = [member for series in self.scenarios.values() for member in series]
         names = {member.style.entry: member.name.removesuffix(verdict_suffix(member.run)) for member in every}
@@ -88,29 +88,22 @@ class Document:
             "entries": [{"entry": entry, "name": name} for entry, name in sorted(names.items())],
             "scenarios": scenarios,
             "everywhere": [placed.key for placed in self.everywhere],
-            "runs": {run: pack.id for pack in self.packs for run in pack.runs},
+            "runs": {run: f"run-{number}" for number, run in enumerate(self.packs)},
             "scenario_of": {member.run.id: member.run.manifest.scenario for member in every},
             "served": served,
             "limit": limit,
+            "look": LOOK,
         }
-        return render("report.html", self, data, scripts, figures=not served)
+        return render("report.html", self, data, SCRIPTS, figures=not served)
 
 
-@dataclass(frozen=True)
-class Pack:
-    """Pages and samples of some `runs` by their ids, packed in the element `id` and beside it."""
-
-    id: str
-    runs: Sequence[str]
-    pages: str
-    samples: str
+SCRIPTS = (*DRAWING, "instant.js", "report.js")
 
 
 def write_report(
     runs: Sequence[Path],
     output: Path,
-    adjustments: Adjustments = AS_MEASURED,
-    progress: Progress = _silent,
+    progress: Progress = lambda _words: None,
     limit: str = "",
     table: pl.DataFrame | None = None,
 ) -> Path:
@@ -122,84 +115,57 @@ def write_report(
     """
     if not runs:
         raise RunError("There are no runs to report on; run a scenario first.")
-    loaded = []
-    for number, folder in enumerate(runs, start=1):
-        loaded.append(adjusted(open_run(folder), adjustments))
-        progress(f"run {number} of {len(runs)}: opened")
-    return write_bytes(output, report_html(loaded, progress, limit, table).encode())
-
-
-MANY, TOGETHER = 40, 16
-"""Of more runs all pages but those on all of them are packed, so many runs together: what they have
-alike takes no room twice. Their run.json is left to the run folders.
-"""
-
-SCRIPTS = ("picker.js", "why.js", "sample.js", "sort.js", "report.js")
+    return write_bytes(output, report_html([*map(open_run, runs)], progress, limit, table).encode())
 
 
 def report_html(
     runs: Sequence[LoadedRun],
-    progress: Progress = _silent,
+    progress: Progress = lambda _words: None,
     limit: str = "",
     table: pl.DataFrame | None = None,
 ) -> str:
     """The whole page. The same runs give the same text."""
     scenarios, count = by_scenario(runs), len(runs)
-    together = TOGETHER if count > MANY else 1
     every = [series for group in scenarios.values() for series in group]
-    everywhere = [believed(page(scenarios), every) for page in OF_ALL]
-    placed = [Placed(page.key, page.title, f"all-{page.key}", page=page) for page in everywhere]
-
-    def place(page: Page, id: str, scenario: str | None = None) -> None:
-        here = Placed(page.key, page.title, id, scenario, page)
-        if count > MANY:
-            here = replace(here, page=None, packed=pack(page_html(page, id)))
-        placed.append(here)
-
+    placed = [
+        Placed(page.__name__, f"all-{page.__name__}", page=believed(page(scenarios), every))
+        for page in OF_ALL
+    ]
     options = [Options.of(run.manifest).sha256 for run in runs]
     alike = None if table is None else table.filter(pl.col("options_sha256").is_in(options))
     if alike is not None and (past := history(alike, {run.id for run in runs})) is not None:
-        place(past, "all-history")
-    packs: list[Pack] = []
+        placed.append(Placed("history", "all-history", page=past))
+    packs: dict[str, str] = {}
     for number, (scenario, series) in enumerate(scenarios.items()):
         possible = offered(series)
         for made in OF_SCENARIO:
-            if made.__name__ in possible and (page := made(series)) is not None:
-                shown = believed(page.with_charts(thinned), series)
-                place(shown, f"plot-{number}-{page.key}", scenario)
-        progress(f"scenario {number + 1} of {len(scenarios)}: {scenario}")
-        for first in range(0, len(series), together):
-            packs.append(_pack_of(series[first : first + together], f"runs-{len(packs)}", count))
-            progress(f"run {first + 1} of {len(series)} of {scenario}: waveforms")
-    of_scenarios = {page.key: page.title for page in placed if page.scenario is not None}
-    order = [made.__name__ for made in OF_SCENARIO]
-    titles = {key: of_scenarios[key] for key in order if key in of_scenarios}
-    return Document(scenarios, titles, placed, packs).html((*DRAWING, *SCRIPTS), limit=limit)
+            key = made.__name__
+            if key in possible and (page := made(series)) is not None:
+                placed.append(Placed(key, f"plot-{number}-{key}", scenario, believed(page, series)))
+        for member in series:
+            id, page = f"run-{len(packs)}", believed(page_of_run(member), [member])
+            packs[member.run.id] = pack({"html": page_html("run", page, id), **embed(member, count)})
+            member.run.release()
+            progress(f"run {len(packs)} of {count}: {member.run.id}")
+    return Document(scenarios, placed, packs).html(limit=limit)
 
 
-def _pack_of(series: Sequence[Series], id: str, count: int) -> Pack:
-    """Of a report of `count` runs. What the runs have read of their folders they let go."""
-    pages, samples = {}, {}
-    for number, member in enumerate(series):
-        page = believed(page_of_run(member, whole=count <= MANY), [member])
-        pages[member.run.id] = page_html(page, f"{id}-{number}")
-        samples[member.run.id] = embed(member, count)
-        member.run.release()
-    return Pack(id, list(pages), pack_json(pages), pack_json(samples))
-
-
-def page_html(page: Page, id: str) -> str:
+def page_html(key: str, page: Page, id: str) -> str:
     """What stands in the section of `page`; `id` begins the ids of its elements."""
-    return fragment("page.html", Placed(page.key, page.title, id, page=page))
+    return fragment("page.html", Placed(key, id, page=page))
 
 
-def _worst(series: Series) -> tuple[float | None, str, list[str] | None, str]:
-    """The longest wait that a run shows to be possible, in ns; the same to read; its instant; and
-    who waits.
+def _worst(series: Series) -> dict[str, Any]:
+    """The longest wait that a run shows to be possible, in ns; the same to read; its instant, empty
+    for none; and who waits.
     """
     wait = series.run.manifest.possible_wait
     worst = float(wait.ns) if wait else None
     quantity = SECTION if wait is None or wait.by == "section" else TASK if wait.of == TASK.key else LATENCY
     key = worst_key(series.run, quantity)
-    words, who = (wait.at_least if wait else "") + microseconds(worst), wait.of if wait else ""
-    return worst, words, [series.run.id, key] if key else None, who
+    return {
+        "ns": worst,
+        "told": (wait.at_least if wait else "") + microseconds(worst),
+        "instant": [series.run.id, key] if key else [],
+        "who": wait.of if wait else "",
+    }

@@ -4,13 +4,15 @@ beside the worst critical section of their runs.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from hashlib import sha256
 from itertools import groupby
 from math import inf
 from pathlib import Path
 from statistics import median_low
+
+import plotly.graph_objects as go
 
 from analysis.fragmentation.study import Row, Study, notes
 from base.files.errors import RunError
@@ -19,9 +21,9 @@ from base.run_folder.quantities import CRITICAL, FREE_CRITICAL
 from base.run_index import configuration
 from base.text_table import TextTable
 from capture.acquisition.plan_file import decode_image
-from dashboards.figures.chart import Chart, in_us, style
-from dashboards.figures.figure import Figure, scatter
-from dashboards.formatting import MISSING, grouped, microseconds, samplerate, short, whole
+from dashboards.blocks import Chart
+from dashboards.figures.chart import Y_US, in_us, per_series, style
+from dashboards.formatting import MISSING, grouped, microseconds, samplerate, short
 from dashboards.loaded.runs import LoadedRun, load_run
 from dashboards.loaded.series import INK, MUTED, Style, assign_styles, by_scenario, caveats
 from dashboards.page.templates import Sheet
@@ -225,91 +227,92 @@ def _chart(needs: Sequence[Need], all_points: Sequence[Point], provenance: str) 
     """Heap needed against the worst critical section, each point with the number that its name has
     in the tables.
     """
-    best = best_of(all_points)
-    hover = [
-        f"<b>{point.need.label}</b><br>heap {grouped(point.heap_bytes)} bytes<br>"
-        f"worst {point.run.kind} {whole(point.worst_ns, 'ns')}"
-        for point in all_points
-    ]
-    figure = Figure(
-        scatter(
-            x=[point.heap_bytes for point in best],
-            y=in_us([point.worst_ns for point in best]),
-            mode="lines",
-            line={"color": MUTED, "dash": "dot", "width": 1.5, "shape": "hv"},
-            hoverinfo="skip",
-        ),
-        scatter(
-            x=[point.heap_bytes for point in all_points],
-            y=in_us([point.worst_ns for point in all_points]),
-            mode="markers+text",
-            text=[str(point.need.number) for point in all_points],
-            textposition="top right",
-            textfont={"size": 11, "color": INK},
-            marker={
-                "size": 9,
-                "color": [point.need.style.colour for point in all_points],
-                "symbol": [point.need.style.symbol for point in all_points],
-            },
-            cliponaxis=False,
-            customdata=hover,
-            hovertemplate="%{customdata}<extra></extra>",
-        ),
+    best, metric = best_of(all_points), heap_metric(needs)[1]
+    looks = [point.need.style for point in all_points]
+    figure = go.Figure(
+        [
+            go.Scatter(
+                x=[point.heap_bytes for point in best],
+                y=in_us([point.worst_ns for point in best]),
+                mode="lines",
+                line={"color": MUTED, "dash": "dot", "width": 1.5, "shape": "hv"},
+                hoverinfo="skip",
+            ),
+            go.Scatter(
+                x=[point.heap_bytes for point in all_points],
+                y=in_us([point.worst_ns for point in all_points]),
+                mode="markers+text",
+                text=[str(point.need.number) for point in all_points],
+                textposition="top right",
+                textfont={"size": 11, "color": INK},
+                marker={
+                    "size": 9,
+                    "color": [look.colour for look in looks],
+                    "symbol": [look.symbol for look in looks],
+                },
+                cliponaxis=False,
+                customdata=[(point.need.label, point.run.kind) for point in all_points],
+                hovertemplate="<b>%{customdata[0]}</b><br>heap %{x:,} bytes<br>worst %{customdata[1]} "
+                f"{Y_US}<extra></extra>",
+            ),
+        ]
     )
-    figure.update_layout(showlegend=False)
     style(figure, _HEIGHT_PX)
-    figure.update_xaxes(title_text=heap_metric(needs)[1], type="log")
+    figure.update_layout(showlegend=False)
+    figure.update_xaxes(title_text=metric, type="log")
     figure.update_yaxes(title_text="worst critical section (µs)", rangemode="tozero")
-    words = [
+    listed = ", ".join(dict.fromkeys(point.need.label for point in best))
+    explanation = (
         "Down and to the left is better. A number is the place of its allocator in the tables. The worst "
-        "is the longest critical section on the wire of a measured allocation or free."
-    ]
-    if len(best) == 1:
-        words.append(f"No other beats {best[0].need.label} in either.")
-    else:
-        listed = ", ".join(dict.fromkeys(point.need.label for point in best))
-        words.append(f"The dotted line joins those that no other beats in both: {listed}.")
-    if idle := [need.label for need in needs if not need.runs]:
-        words.append(f"Not in the figure, as no run was given: {', '.join(idle)}.")
-    shown = {point.need.name for point in all_points}
-    if absent := [need.label for need in needs if need.runs and need.name not in shown]:
-        words.append(f"Not in the figure, as no heap that serves was found: {', '.join(absent)}.")
-    counts = [point.run.n for point in all_points]
-    each = "…".join(dict.fromkeys(f"{count:,}" for count in (min(counts), max(counts))))
-    counted = f"{len(all_points)} runs, n = {each} allocations and frees each · {provenance}"
-    return Chart("tradeoff", "Heap against worst case", counted, " ".join(words), (), figure)
+        "is the longest critical section on the wire of a measured allocation or free. The dotted line joins "
+        f"those that no other beats in both: {listed}."
+    )
+    drawn = {point.need.name for point in all_points}
+    if absent := [need.label for need in needs if need.name not in drawn]:
+        explanation += f" Not in the figure, for want of a run or of a heap that serves: {', '.join(absent)}."
+    counted = per_series([point.run.n for point in all_points], "allocations and frees")
+    subtitle = f"{len(all_points)} runs, {counted} · {provenance}"
+    return Chart("tradeoff", "Heap against worst case", subtitle, explanation, (), figure)
 
 
-def _tables(study: Study, needs: Sequence[Need], runs: Sequence[Run]) -> list[TextTable]:
-    heaps, fragmentation = [], []
-    for need in needs:
-        section, n = MISSING, MISSING
-        if need.runs:
-            several = f", worst of {len(need.runs)} runs" if len(need.runs) > 1 else ""
-            section, n = f"{need.runs[0].words} {need.runs[0].kind}", f"{need.runs[0].n:,}{several}"
-        heaps.append(
-            (
-                *(need.label, need.cell(smallest_bytes), section, n),
-                need.cell(used_bytes),
-                need.cell(lambda row: row.given.peak_live_bytes),
-                need.cell(lambda row: row.given.used_bytes - row.given.peak_live_bytes),
-                need.cell(lambda row: row.static_ram_bytes),
-                need.cell(lambda row: row.given.failures),
-            )
-        )
-        fragmentation.append(
-            (
-                need.label,
-                need.cell(lambda row: row.given.fragmentation_percent, 2),
-                *(
-                    need.cell(lambda row, at=place: row.given.johnstone and row.given.johnstone[at], 3)  # type: ignore[misc]
-                    for place in range(4)
-                ),
-                need.cell(lambda row: row.given.sbbm_bytes),
-                need.cell(lambda row: row.fragmentation_there_percent, 2),
-                need.cell(lambda row: row.sbbm_there_bytes),
-            )
-        )
+_HEAPS: tuple[tuple[str, Metric, int | None], ...] = (
+    ("smallest heap (bytes)", smallest_bytes, None),
+    ("used (bytes)", used_bytes, None),
+    ("live (bytes)", lambda row: row.given.peak_live_bytes, None),
+    ("lost (bytes)", lambda row: row.given.used_bytes - row.given.peak_live_bytes, None),
+    ("static RAM (bytes)", lambda row: row.static_ram_bytes, None),
+    ("refused", lambda row: row.given.failures, None),
+)
+
+
+def _johnstone(place: int) -> Metric:
+    return lambda row: row.given.johnstone and row.given.johnstone[place]
+
+
+_FRAGMENTATION: tuple[tuple[str, Metric, int | None], ...] = (
+    ("F (%)", lambda row: row.given.fragmentation_percent, 2),
+    *(
+        (words, _johnstone(place), 3)
+        for place, words in enumerate(("1: mean", "2: at peak live", "3: at peak used", "4: peaks"))
+    ),
+    ("SBBM (bytes)", lambda row: row.given.sbbm_bytes, None),
+    ("F in the smallest heap (%)", lambda row: row.fragmentation_there_percent, 2),
+    ("SBBM there (bytes)", lambda row: row.sbbm_there_bytes, None),
+)
+
+
+def _of_needs(
+    title: str, needs: Sequence[Need], columns: Sequence[tuple[str, Metric, int | None]]
+) -> TextTable:
+    lines = (
+        (need.label, *(need.cell(metric, decimals) for _, metric, decimals in columns)) for need in needs
+    )
+    return TextTable(title, ("allocator", *(words for words, _, _ in columns)), tuple(lines), _NUMBERS)
+
+
+def _tables(study: Study, needs: Sequence[Need], runs: Sequence[Run]) -> Iterator[TextTable]:
+    yield _of_needs("Heap", needs, _HEAPS)
+    yield _of_needs("Fragmentation", needs, _FRAGMENTATION)
     traces = (
         (
             trace.name,
@@ -319,51 +322,23 @@ def _tables(study: Study, needs: Sequence[Need], runs: Sequence[Run]) -> list[Te
         )
         for trace in study.traces
     )
-    of_runs = []
-    for run in runs:
-        manifest, core = run.loaded.manifest, run.loaded.manifest.firmware.core_hz
-        of_runs.append(
+    yield TextTable("Traces", ("trace", "seed", "operations", "SHA-256 of its operations"), tuple(traces))
+    if runs:
+        of_runs = (
             (
-                *(run.loaded.id, configuration(manifest), run.words, run.kind, f"{run.n:,}"),
-                f"{manifest.board}, core {core / 1e6:g} MHz" if core else manifest.board,
-                grouped(manifest.firmware.heap_bytes),
-                grouped(manifest.counts.out_of_memory),
-                samplerate(manifest.samplerate_hz),
+                *(run.loaded.id, configuration(run.loaded.manifest), run.words, run.kind, f"{run.n:,}"),
+                run.loaded.manifest.board,
+                grouped(run.loaded.manifest.firmware.heap_bytes),
+                grouped(run.loaded.manifest.counts.out_of_memory),
+                samplerate(run.loaded.manifest.samplerate_hz),
             )
+            for run in runs
         )
-    grids = [
-        TextTable(
-            "Heap and worst case",
-            (
-                *("allocator", "smallest heap (bytes)", "worst section (µs)", "n", "used (bytes)"),
-                *("live (bytes)", "lost (bytes)", "static RAM (bytes)", "refused"),
-            ),
-            tuple(heaps),
-            _NUMBERS,
-        ),
-        TextTable(
-            "Fragmentation",
-            (
-                *("allocator", "F (%)", "1: mean", "2: at peak live", "3: at peak used", "4: peaks"),
-                *("SBBM (bytes)", "F in the smallest heap (%)", "SBBM there (bytes)"),
-            ),
-            tuple(fragmentation),
-            _NUMBERS,
-        ),
-        TextTable(
-            "Traces", ("trace", "seed", "operations", "SHA-256 of its operations"), tuple(traces), _NUMBERS
-        ),
-        TextTable(
-            "Runs",
-            (
-                *("run", "allocator", "worst section (µs)", "of", "n"),
-                *("board", "heap (bytes)", "refused", "sampled at"),
-            ),
-            tuple(of_runs),
-            _NUMBERS,
-        ),
-    ]
-    return grids if runs else grids[:-1]
+        headings = (
+            *("run", "allocator", "worst section (µs)", "of", "n"),
+            *("board", "heap (bytes)", "refused", "sampled at"),
+        )
+        yield TextTable("Runs", headings, tuple(of_runs), _NUMBERS)
 
 
 def sheet(study: Study, rows: Sequence[Row], runs: Sequence[Run]) -> Sheet:
@@ -371,31 +346,20 @@ def sheet(study: Study, rows: Sequence[Row], runs: Sequence[Run]) -> Sheet:
     the same text.
     """
     needs, first = gather(rows, runs), study.traces[0]
-    seeds = [f"{trace.seed:#x}" for trace in study.traces if trace.seed is not None]
-    seed = (
-        f"seed {seeds[0]}" if len(seeds) == 1 else f"seeds {seeds[0]} to {seeds[-1]}" if seeds else "no seed"
-    )
+    seeds = ", ".join(f"{trace.seed:#x}" for trace in study.traces if trace.seed is not None) or "none"
     knobs = "".join(f" · {name}={value}" for name, value in sorted(study.knobs.items()))
     provenance = (
-        f"{first.name}, {len(first.operations):,} operations, {seed} · replayed on the PC in a heap of "
-        f"{study.heap_bytes:,} bytes{knobs} · sources below"
+        f"{first.name}, {len(first.operations):,} operations, seeds: {seeds} · replayed on the PC in a heap "
+        f"of {study.heap_bytes:,} bytes{knobs} · sources below"
     )
-    words = f"{first.name} on {len(needs)} allocators, in a heap of {study.heap_bytes:,} bytes."
+    headline = f"{first.name} on {len(needs)} allocators, in a heap of {study.heap_bytes:,} bytes."
     all_points = points(needs)
     if best := best_of(all_points):
-        least, shortest = best[0], best[-1]
-        longest = microseconds(least.worst_ns)
-        if least is shortest:
-            words += (
-                f" Of those that ran, {least.need.name} has both the least heap, "
-                f"{least.heap_bytes:,} bytes, and the shortest worst critical section, {longest}."
-            )
-        else:
-            words += (
-                f" Of those that ran, {least.need.name} needs the least heap, {least.heap_bytes:,} bytes, "
-                f"with a worst critical section of {longest}; {shortest.need.name} has the shortest, "
-                f"{microseconds(shortest.worst_ns)}, with {shortest.heap_bytes:,} bytes."
-            )
+        least, shortest = (
+            f"{point.need.name}, {point.heap_bytes:,} bytes and {microseconds(point.worst_ns)}"
+            for point in (best[0], best[-1])
+        )
+        headline += f" Of those that ran, the least heap: {least}. The shortest worst section: {shortest}."
     failures = {need.name: sum(row.given.failures for row in need.rows) for need in needs}
     lock_caveats = caveats(
         [member for series in by_scenario([run.loaded for run in runs]).values() for member in series]
@@ -413,13 +377,18 @@ def sheet(study: Study, rows: Sequence[Row], runs: Sequence[Run]) -> Sheet:
             for run in runs
             if run.allocator not in failures
         ),
-        *(
-            f"{run.loaded.id} ran as {configuration(run.loaded.manifest)}."
-            for run in runs
-            if configuration(run.loaded.manifest) != run.allocator
-        ),
         *([lock_caveats] if lock_caveats else []),
         *notes(rows),
     ]
-    charts = [_chart(needs, all_points, provenance)] if all_points else []
-    return Sheet("tradeoff.html", words, remarks, charts, _tables(study, needs, runs))
+    return Sheet(
+        "Tailscope: heap and worst case",
+        headline,
+        remarks,
+        [_chart(needs, all_points, provenance)] if all_points else [],
+        [*_tables(study, needs, runs)],
+        "The number before a name is its place by the smallest heap. Of several traces the median that "
+        "occurred, and beside it the range. ± is the error budget of the value. n counts the measured "
+        "allocations and frees of the run. Heap figures are of a replay of the trace on the PC, on the "
+        "sources that the firmware links; worst sections are of the wire, of runs whose operation image has "
+        "the same operations. docs/how-to/fragmentation.md defines each figure.",
+    )

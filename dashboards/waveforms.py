@@ -15,43 +15,37 @@ import polars as pl
 
 from base.run_folder.edges import EdgeList
 from base.run_folder.quantities import Quantity
-from dashboards.loaded.runs import LoadedRun
+from dashboards.loaded.runs import LoadedRun, samples
 
 
-def operation_keys(seqs: pl.Series) -> pl.Series:
+def operation_keys(seqs: pl.Series) -> list[str]:
     """The key of each operation."""
-    return seqs.cast(pl.String)
+    return seqs.cast(pl.String).to_list()
 
 
-def interrupt_keys(stimuli: pl.DataFrame) -> pl.Series:
+def interrupt_keys(stimuli: pl.DataFrame) -> list[str]:
     """The key of the operation (`operation_seq`) that each stimulus fell into, else of the stimulus
-    itself (`sample`). Of millions at a time.
+    itself (`sample`).
     """
     own = pl.concat_str(pl.lit("@"), "sample")
-    return stimuli.select(pl.coalesce(pl.col("operation_seq").cast(pl.String), own)).to_series()
+    return stimuli.select(pl.coalesce(pl.col("operation_seq").cast(pl.String), own)).to_series().to_list()
 
 
 def worst_key(run: LoadedRun, quantity: Quantity) -> str | None:
-    """The key of the first sample with the greatest value; None without samples.
-
-    As run.json tells it, unless the tables are no longer those of the run.
+    """The key of the first sample with the greatest value, as run.json or else the table tells it;
+    None without samples.
     """
-    maximum = None if run.replaced else run.manifest.maxima.get(quantity.key)
+    maximum = run.manifest.maxima.get(quantity.key)
     if run.summary(quantity).max is None:
         return None
     if maximum is not None and maximum.selection_key is not None:
         return maximum.selection_key
-    operations = quantity.table == "operations"
-    named = ("seq",) if operations else ("sample", "operation_seq")
-    table = run.operations if operations else run.interrupts
-    # Lazily: of a million rows with all their columns a copy would take long.
-    chosen = table.lazy().filter(pl.sql_expr(quantity.rows)).drop_nulls(quantity.column)
-    rows = chosen.select(*named, quantity.column).collect()
+    rows = samples(run, quantity)
     at = rows[quantity.column].arg_max()
     if at is None:
         return None
-    worst = rows[at]
-    return str((operation_keys(worst["seq"]) if operations else interrupt_keys(worst))[0])
+    keys = operation_keys(rows[at]["seq"]) if quantity.table == "operations" else interrupt_keys(rows[at])
+    return keys[0]
 
 
 # Room around an operation: a share of its width, but at least this, so that the answers of the

@@ -7,7 +7,6 @@ import re
 from pathlib import Path
 
 import pytest
-from rich.console import Console
 
 from base.files import results
 from base.run_folder.folder import MANIFEST, PLACEMENTS
@@ -70,10 +69,8 @@ def test_ranges_stand_in_the_terminal_and_the_matrix(folders: list[Path]) -> Non
     assert words in cells[0].notes
     rows = terminal.as_json(runs, Path())["runs"]
     assert rows[0]["placements"]["critical_ns"] == over.model_dump()
-    console = Console(width=100)
-    with console.capture() as captured:
-        console.print(terminal.terminal_report(runs))
-    assert re.search(rf"tlsf +4 +[\d,.]+ +{least} +{median} +{greatest}", captured.get())
+    printed = terminal.terminal_report(runs)
+    assert re.search(rf"tlsf +4 +[\d,.]+ +{least} +{median} +{greatest}", printed)
 
 
 def test_neighbours_whose_ranges_meet_are_named(folders: list[Path]) -> None:

@@ -74,7 +74,7 @@ def commands(run: Path, good: Path, output: Path) -> list[list[str | Path]]:
         ["extremes", run],
         ["histograms", run, "--output", output / "histograms"],
         ["dashboard", run, good, "--output", output / "dashboard.html"],
-        ["dashboard", run, "--output", output / "one.html", "--subtract-baseline", "--without-ticks"],
+        ["dashboard", run, "--output", output / "one.html"],
         ["explain", run, "--quantity", "interrupt"],
         ["pulseview", run, "--worst"],
         ["redecode", run],

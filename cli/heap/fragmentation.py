@@ -81,7 +81,6 @@ def command(
     from analysis.fragmentation.study import Study
     from cli.shell import runs as runs_of_bench
     from cli.shell import under_way
-    from dashboards import tradeoff
     from scenarios import catalogue
 
     chosen = {**dict(parameter), **runs_of_bench.recorded(trace, scale)}
@@ -98,8 +97,11 @@ def command(
     with under_way.shown() as tell:
         for sentence in left_out:
             tell.line(sentence)
-        # Before the replay, which may take minutes: a run that does not fit is told at once.
-        measured = tradeoff.load(runs, traces, dict(knob))
+        if output:
+            from dashboards import tradeoff
+
+            # Before the replay, which may take minutes: a run that does not fit is told at once.
+            measured = tradeoff.load(runs, traces, dict(knob))
         rows = study.rows(tell, under_way.Counted(tell, len(allocators) * len(traces)))
     if output:
         tradeoff.sheet(study, rows, measured).write(output)

@@ -127,7 +127,7 @@ def test_a_page_shows_the_heap_beside_a_run(tmp_path: Path) -> None:
     assert done.stdout.endswith(f"page: {page}\n")
     text = page.read_text(encoding="utf-8")
     # 840 cycles at 84 MHz.
-    assert "shortest worst critical section, 10.00 µs." in text and ran.name in text
+    assert "bytes and 10.00 µs" in text and ran.name in text
     other = bench(*words[:-1], "operations=41", "--runs", str(ran), "--output", str(tmp_path / "no.html"))
     assert other.returncode == 2
     assert is_sentence(other.stderr.strip(), "*did not run the trace that is replayed here; *.")

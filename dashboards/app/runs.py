@@ -1,26 +1,18 @@
-"""The page of all run folders: one table, and above it the runs under way with their wires."""
+"""The page of all run folders: one table, and above it the runs under way."""
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Collection, Mapping
-from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
 import polars as pl
 
-from base.files.errors import CaptureError, TailscopeError
-from base.run_folder.edge_stream import EdgeFollower
-from base.run_folder.folder import EDGE_STREAM, MANIFEST, PROGRESS
+from base.run_folder.folder import MANIFEST, PROGRESS
 from base.run_folder.progress_file import SoFar, read
 from base.run_index import HEADLINES
-from capture.desk.bench import read_bench
-from capture.reading.counter import Growing
-from dashboards.answer import Axis
-from dashboards.blocks import Cell, Column, DotLane, DotPlot, DotRow, Grid, Group, Line, Page, Sample
-from dashboards.formatting import MISSING, grouped, number, short, whole
-from dashboards.growing_wire import captured, figures, traces
+from dashboards.blocks import Cell, Column, Grid, Group, Line, Page, Sample
+from dashboards.formatting import MISSING, grouped, number
 from dashboards.tables import plain
 
 _HEADINGS = ("section", "allocate", "free", "interrupt", "task")
@@ -42,83 +34,8 @@ _COLUMNS = (
 
 
 @dataclass(frozen=True)
-class Wire:
-    """A capture so far: `traces` are points of its channels, `tails` its pulses and latencies."""
-
-    words: str
-    traces: Mapping[str, str]
-    tails: DotPlot | None
-
-
-class Wires:
-    """Follows the captures below `runs`. Its methods may be called from several threads."""
-
-    def __init__(self, runs: Path) -> None:
-        self._runs = runs
-        self._followed: dict[str, tuple[EdgeFollower, Growing]] = {}
-        self._lock = threading.Lock()
-
-    def pictures(self, going: Mapping[str, SoFar]) -> dict[str, Wire]:
-        """What each run shows by now, by id; none of a run whose capture is not there."""
-        wires = {}
-        with self._lock:
-            before, self._followed = self._followed, {}
-            for identity, so_far in going.items():
-                follower, growing = before.get(identity) or (
-                    EdgeFollower(self._runs / identity / EDGE_STREAM),
-                    Growing(tick_hz=_core_hz(so_far.board)),
-                )
-                self._followed[identity] = follower, growing
-                with suppress(CaptureError):  # not there yet, or no longer
-                    if (new := follower.more()) is not None:
-                        growing.add(new)
-                if growing.recent is not None:
-                    wires[identity] = Wire(captured(growing), traces(growing), _tails(growing))
-        return wires
-
-
-def _core_hz(board: str) -> int | None:
-    """The clock of a board of bench.toml; None of one that is not in it."""
-    try:
-        return read_bench().board(board).board.core_hz
-    except TailscopeError:
-        return None
-
-
-def _tails(growing: Growing) -> DotPlot | None:
-    """A row for each pulse and latency, from its median to its longest. None before the first."""
-    drawn = [
-        (name, float(summary.median), float(summary.max), summary)
-        for name, summary in figures(growing).items()
-        if summary.median is not None and summary.max is not None
-    ]
-    if not drawn:
-        return None
-    axis = Axis(value for _, median, longest, _ in drawn for value in (median, longest))
-    rows = tuple(
-        DotRow(
-            name=f"{name}, n = {grouped(summary.n)}",
-            run_id="",
-            badge="",
-            median_percent=axis.percent(median),
-            worst_percent=axis.percent(longest),
-            bound_percent=None,
-            bound_grows=False,
-            text=summary.at_least + short(longest, "ns"),
-            value=longest,
-            sample=None,
-            why=f"median {whole(median, 'ns')}",
-            whole=summary.at_least + whole(longest, "ns"),
-        )
-        for name, median, longest, summary in drawn
-    )
-    legend, lanes = "Ring: the median so far. Bar: up to the longest so far.", (DotLane("So far", rows),)
-    return DotPlot("pulses and latencies so far", "µs", axis.ticks, lanes, legend, axis.ends_ns, "what")
-
-
-@dataclass(frozen=True)
 class Box:
-    """A run that goes on, or was killed: `facts` say how far, `wire` shows its capture.
+    """A run that goes on, or was killed: `facts` say how far.
 
     `operations` of `planned` are done; None as long as that is not known.
     """
@@ -128,7 +45,6 @@ class Box:
     operations: int | None = None
     planned: int = 1
     facts: str = ""
-    wire: Wire | None = None
 
 
 def going_on(runs: Path, table: pl.DataFrame) -> dict[str, SoFar]:
@@ -137,16 +53,12 @@ def going_on(runs: Path, table: pl.DataFrame) -> dict[str, SoFar]:
     return {identity: so_far for identity in unfinished if (so_far := read(runs / identity)) is not None}
 
 
-def boxes(
-    runs: Path, table: pl.DataFrame, going: Mapping[str, SoFar], wires: Mapping[str, Wire]
-) -> list[Box]:
-    """The runs of the index `table` that go on, as `going` has them, and those that were killed.
-
-    `wires` are pictures of captures, by id. A killed run leaves its progress behind
-    (base/run_folder/progress_file.py).
+def boxes(runs: Path, table: pl.DataFrame, going: Mapping[str, SoFar]) -> list[Box]:
+    """The runs of the index `table` that go on, as `going` has them, and those that were killed:
+    such a run leaves its progress behind (base/run_folder/progress_file.py).
     """
     made = []
-    for identity, so_far in going.items():
+    for so_far in going.values():
         name = f"{so_far.scenario} with {so_far.allocator} on {so_far.board}"
         facts, planned = [], so_far.planned_operations
         if so_far.operations is not None:
@@ -162,8 +74,7 @@ def boxes(
                 )
         facts.append(f"{so_far.elapsed_s:,.0f} s so far")
         head = f"{name}: {so_far.step}, run {grouped(so_far.run)} of {grouped(so_far.runs)}"
-        done, wire = so_far.operations, wires.get(identity)
-        made.append(Box(head, False, done, planned or 1, " · ".join(facts), wire))
+        made.append(Box(head, False, so_far.operations, planned or 1, " · ".join(facts)))
     for run in table.filter(pl.col("state") == "unfinished")["id"]:
         there, judged = ((runs / run / name).exists() for name in (PROGRESS, MANIFEST))
         if run not in going and there and not judged:  # it may be judged by now
@@ -218,7 +129,7 @@ def _state(going: Collection[str]) -> pl.Expr:
 
 
 def counted(table: pl.DataFrame, going: Collection[str] = ()) -> str:
-    """`96 run folders: 92 complete, 3 unfinished`; what is not complete is never left unsaid.
+    """`Run folders: 96; 92 complete, 3 unfinished.`; what is not complete is never left unsaid.
 
     `going` are the ids of those under way.
     """
@@ -228,5 +139,4 @@ def counted(table: pl.DataFrame, going: Collection[str] = ()) -> str:
     words = table.select(words=pl.when(finished).then("verdict").otherwise(_state(going)))["words"]
     counts = words.value_counts().sort("count", "words", descending=[True, False])
     listed = ", ".join(f"{grouped(count)} {word}" for word, count in counts.iter_rows())
-    noun = "run folder" if len(table) == 1 else "run folders"
-    return f"{grouped(len(table))} {noun}: {listed}."
+    return f"Run folders: {grouped(len(table))}; {listed}."

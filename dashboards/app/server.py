@@ -21,16 +21,16 @@ from urllib.parse import quote, urlencode, urlsplit
 from flask import Flask, Response, jsonify, redirect, request
 from plotly.offline import get_plotlyjs
 from werkzeug.exceptions import RequestEntityTooLarge
+from werkzeug.serving import ThreadedWSGIServer, WSGIRequestHandler
 
 from analysis.compare.compared import compare
 from base.files.errors import TailscopeError
 from base.processes import signals
 from dashboards.app import runs
-from dashboards.app.listening import Server
-from dashboards.app.pieces import SERVED_SCRIPTS, AddressError, Choice, Library
+from dashboards.app.pieces import AddressError, Choice, Library
 from dashboards.compare import sheet
 from dashboards.page.templates import files_text, fragment
-from dashboards.report import page_html
+from dashboards.report import SCRIPTS, page_html
 
 DEFAULT_PORT = 8050
 HOST = "127.0.0.1"
@@ -50,6 +50,10 @@ _POLICY = (
 )
 
 
+SILENT_WITHIN_S = 10.0
+"""A connection over which nothing comes for so long is closed."""
+
+
 class ServeError(TailscopeError):
     """The app cannot be served as asked."""
 
@@ -59,7 +63,6 @@ def make_app(library: Library, token: str) -> Flask:
     anything.
     """
     app = Flask("tailscope", static_folder=None)
-    wires = runs.Wires(library.runs)
 
     @app.errorhandler(TailscopeError)
     def refuse(error: TailscopeError) -> Response:
@@ -84,18 +87,14 @@ def make_app(library: Library, token: str) -> Flask:
     @app.get("/runs")
     def table() -> str:
         index = library.table()
-        return page_html(runs.page(index, runs.going_on(library.runs, index)), "runs")
+        return page_html("runs", runs.page(index, runs.going_on(library.runs, index)), "runs")
 
     @app.get("/live")
     def live() -> Response:
         index = library.table()
         going = runs.going_on(library.runs, index)
-        boxes = runs.boxes(library.runs, index, going, wires.pictures(going))
+        boxes = runs.boxes(library.runs, index, going)
         return jsonify({"counted": runs.counted(index, going), "boxes": fragment("live.html", boxes)})
-
-    @app.get("/alive")
-    def alive() -> str:
-        return ""
 
     @app.get("/compare")
     def comparison() -> Response:
@@ -115,7 +114,7 @@ def make_app(library: Library, token: str) -> Flask:
             get_plotlyjs(), headers={"Cache-Control": "max-age=86400"}, mimetype="text/javascript"
         )
 
-    digest = hashlib.sha256(files_text(SERVED_SCRIPTS).encode()).digest()
+    digest = hashlib.sha256(files_text(SCRIPTS).encode()).digest()
     guard(app, token, f"'sha256-{base64.b64encode(digest).decode()}'")
     return app
 
@@ -200,6 +199,19 @@ def _choice() -> Choice:
     return Choice(tuple(dict.fromkeys(request.args.getlist("run"))), request.args.get("all") == "1")
 
 
+class _Handler(WSGIRequestHandler):
+    timeout = SILENT_WITHIN_S
+
+    def log(self, type: str, message: str, *args: object) -> None:
+        """Nothing: what a user should know stands on the page."""
+
+
+def server_of(listening: socket.socket, app: Flask) -> ThreadedWSGIServer:
+    """Answers for `app` at the socket `listening`."""
+    host, port = listening.getsockname()
+    return ThreadedWSGIServer(host, port, app, handler=_Handler, fd=listening.fileno())
+
+
 def serve(library: Library, token_at: Path, port: int = DEFAULT_PORT) -> None:
     """Serves the app until a signal ends it, and says where. Raises ServeError.
 
@@ -215,7 +227,7 @@ def serve(library: Library, token_at: Path, port: int = DEFAULT_PORT) -> None:
         ) from None
     token = token_of(token_at)
     with listening:
-        server = Server(listening, make_app(library, token))
+        server = server_of(listening, make_app(library, token))
         print(
             f"The app shows the runs of {library.runs} at http://{HOST}:{server.port}/?{TOKEN}={token} ; "
             "Ctrl-C ends it.",

@@ -1,18 +1,19 @@
-"""What every figure has in common: title, provenance, verdicts, and one plain look."""
+"""What every figure has in common: title, provenance, verdicts, one plain look, and a bounded
+number of points.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from copy import deepcopy
-from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+import plotly.graph_objects as go
 import polars as pl
 
 from base.microseconds import unit_read
-from dashboards.figures.figure import Figure, merge, thin
+from dashboards.blocks import Chart
 from dashboards.formatting import grouped, microseconds, samplerate, short
 from dashboards.loaded.series import GRID, INK, MUTED, PAPER, Series
 
@@ -24,47 +25,25 @@ MOST_NAMED = 6
 """Of more runs than this a subtitle gives the number, not the names."""
 
 
-@dataclass(frozen=True)
-class Chart:
-    """A Plotly figure with the plain-text words that belong to it.
-
-    `badges` has one sentence for each run that is not complete: no figure is shown without them. A
-    `folded` one is closed until asked for.
-    """
-
-    key: str
-    title: str
-    subtitle: str
-    explanation: str
-    badges: tuple[str, ...]
-    figure: Figure
-    folded: bool = False
-
-
 def make_chart(
     key: str,
     title: str,
     series: Sequence[Series],
     counted: str,
     explanation: str,
-    figure: Figure,
+    figure: go.Figure,
     height: int,
 ) -> Chart:
-    """Style `figure` and say where its numbers come from.
+    """Style `figure`, draw its long traces in part, and say where its numbers come from.
 
     `counted` says how many of what: `n = 768 allocations`. `height` is in pixels.
     """
     style(figure, height)
-    return Chart(key, title, f"{counted} · {provenance(series)}", explanation, badges(series), figure)
-
-
-def style(figure: Figure, height: int) -> None:
-    """Give `figure` the look of all figures, and a `height` in pixels."""
-    layout = figure.layout
-    axes = {"xaxis", "yaxis"} | {name for name in layout if name.startswith(("xaxis", "yaxis"))}
-    merge(layout, deepcopy({**_LOOK, "height": height}))
-    for axis in axes:
-        merge(layout.setdefault(axis, {}), deepcopy(_AXIS))
+    subtitle = f"{counted} · {provenance(series)}"
+    drawn, points = thin(figure)
+    if points:
+        subtitle += f" · drawn in part, every maximum kept: {grouped(drawn)} of {grouped(points)} points"
+    return Chart(key, title, subtitle, explanation, badges(series), figure)
 
 
 _AXIS: dict[str, Any] = {
@@ -82,10 +61,8 @@ _AXIS: dict[str, Any] = {
     "tickfont": {"size": 12},
 }
 
-
-_LOOK: dict[str, Any] = {
+LOOK: dict[str, Any] = {
     "autosize": True,
-    "template": {"data": {"scatter": [{"type": "scatter"}]}},
     "font": {"family": FONT, "size": 13, "color": INK},
     "margin": {"l": 68, "r": 18, "t": 12, "b": 52},
     # At the top of the container: the plot makes room for as many lines as the legend takes.
@@ -99,30 +76,56 @@ _LOOK: dict[str, Any] = {
     "hovermode": "closest",
     "paper_bgcolor": PAPER,
     "plot_bgcolor": PAPER,
+    "xaxis": _AXIS,
+    "yaxis": _AXIS,
 }
+"""A template's layout. Colours are tokens, which the page's script resolves."""
 
 
-def thinned(chart: Chart) -> Chart:
-    """`chart` with its long traces thin, and a subtitle that says so."""
-    drawn, points = thin(chart.figure)
-    if not points:
-        return chart
-    text = f"drawn in part, every maximum kept: {grouped(drawn)} of {grouped(points)} points"
-    return replace(chart, subtitle=f"{chart.subtitle} · {text}")
+def style(figure: go.Figure, height: int) -> None:
+    """Give `figure` the look of all figures, and a `height` in pixels."""
+    figure.update_layout(template={"layout": LOOK}, height=height)
+
+
+COLUMNS = 1_500
+"""Buckets across a figure: more than a plot has pixels."""
+LONG = 8_000
+"""A trace with more points is drawn in part."""
+
+
+def thin(figure: go.Figure) -> tuple[int, int]:
+    """Takes points out of the long traces of `figure`; how many they have now, and had.
+
+    The width of the plot is divided into buckets, and each keeps its first, last, least and
+    greatest point, so no maximum is lost. What was left out is in the run folder.
+    """
+    drawn = points = 0
+    for trace in figure.data:
+        if trace.type != "scatter" or trace.y is None or len(trace.y) <= LONG:
+            continue
+        n, x = len(trace.y), np.asarray(trace.x, np.float64)
+        if figure.layout[(trace.xaxis or "x").replace("x", "xaxis")].type == "log":
+            x = np.log10(x)
+        column = np.floor((x - x.min()) / (np.ptp(x) or 1) * COLUMNS).clip(max=COLUMNS - 1)
+        table = pl.DataFrame({"column": column, "y": np.asarray(trace.y)}).with_row_index("row")
+        row, y = pl.col("row"), pl.col("y")
+        ends = row.first(), row.last(), row.get(y.arg_min()), row.get(y.arg_max())
+        of_each = table.group_by("column").agg(pl.concat_list(ends))["row"].explode()
+        rows = of_each.unique().sort().to_numpy()
+        for holder, name in ((trace, "x"), (trace, "y"), (trace, "customdata"), (trace.marker, "symbol")):
+            values = holder[name]
+            if values is not None and not isinstance(values, str):
+                holder[name] = np.asarray(values)[rows]
+        drawn, points = drawn + len(rows), points + n
+    return drawn, points
 
 
 def provenance(series: Sequence[Series]) -> str:
-    """Each samplerate and the length of a sample, the ids of the runs while they are few, and what
-    was done to their samples.
-    """
+    """Each samplerate and the length of a sample, and the ids of the runs while they are few."""
     rates = sorted({member.run.manifest.samplerate_hz for member in series})
     resolution = ", ".join(f"{samplerate(rate)} (±{microseconds(1e9 / rate)})" for rate in rates)
     runs = f"{'runs' if len(series) > 1 else 'run'} {', '.join(member.run.id for member in series)}"
-    if len(series) > MOST_NAMED:
-        runs = f"{len(series)} runs"
-    return " · ".join(
-        dict.fromkeys([resolution, runs, *(words for member in series for words in member.run.adjustments)])
-    )
+    return f"{resolution} · {f'{len(series)} runs' if len(series) > MOST_NAMED else runs}"
 
 
 def badges(series: Sequence[Series]) -> tuple[str, ...]:
@@ -136,15 +139,10 @@ def badges(series: Sequence[Series]) -> tuple[str, ...]:
     return tuple(sentences)
 
 
-def per_series(series: Sequence[Series], counts: Sequence[int], what: str) -> str:
-    """`n = 768 seglist, 768 tlsf allocations`, shortened where all counts are equal."""
-    if len(set(counts)) == 1:
-        each = " each" if len(counts) > 1 else ""
-        return f"n = {grouped(counts[0])} {what}{each}"
-    if len(series) > MOST_NAMED:
-        return f"n = {grouped(min(counts))} to {grouped(max(counts))} {what} each"
-    listed = ", ".join(f"{grouped(n)} {member.name}" for member, n in zip(series, counts, strict=True))
-    return f"n = {listed} {what}"
+def per_series(counts: Sequence[int], what: str) -> str:
+    """`n = 768 to 770 allocations each`; of a single count only that."""
+    ends = " to ".join(dict.fromkeys(map(grouped, (min(counts), max(counts)))))
+    return f"n = {ends} {what}{' each' if len(counts) > 1 else ''}"
 
 
 def with_maximum(series: Series, value: object, unit: str, at_least: str = "") -> str:
@@ -154,8 +152,8 @@ def with_maximum(series: Series, value: object, unit: str, at_least: str = "") -
     return f"{series.label}, max {at_least}{short(float(value), unit)} {unit_read(unit)}".rstrip()
 
 
-WHOLE = "%{hovertext}"
-"""In what hovering tells: a time with all that is known of it, in ns. paint.js fills it in."""
+X_US, Y_US = "%{x:,.4f} µs", "%{y:,.4f} µs"
+"""In what hovering tells: a time with all that is known of it, which is a tenth of a ns."""
 
 
 def in_us(values_ns: pl.Series | npt.ArrayLike) -> npt.NDArray[np.float64]:
@@ -164,11 +162,7 @@ def in_us(values_ns: pl.Series | npt.ArrayLike) -> npt.NDArray[np.float64]:
 
 
 def meta(series: Series, **more: object) -> dict[str, Any]:
-    """The `meta` of a trace whose points a click opens: its run, and `more`.
-
-    With `ns`, the letter of an axis whose values are times in µs, hovering tells WHOLE. With
-    `shared` a legend's entry stands for all runs: the first shown has it.
-    """
+    """The `meta` of a trace whose points a click opens: its run, and `more`."""
     return {"run": series.run.id, **entry(series, **more)}
 
 
@@ -182,10 +176,10 @@ def beside(series: Series, words: str) -> dict[str, Any]:
     return {"name": f"{series.label} {words}", "legendgroup": series.run.id, "showlegend": False}
 
 
-def points(series: Series, size: float, opacity: float | None = 0.55) -> dict[str, Any]:
+def points(series: Series, size: float, opacity: float = 0.55) -> dict[str, Any]:
     """The marker of single measurements."""
-    looks = {"color": series.style.colour, "symbol": series.style.symbol, "size": size}
-    return looks if opacity is None else {**looks, "opacity": opacity}
+    look = series.style
+    return {"color": look.colour, "symbol": look.symbol, "size": size, "opacity": opacity}
 
 
 def line(series: Series, width: float = 2, dash: str = "") -> dict[str, Any]:

@@ -5,18 +5,17 @@ waited.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from html import escape
 
+import plotly.graph_objects as go
 import polars as pl
 
 from base.metrology.summaries import AT_LEAST
-from base.run_folder import tables
 from base.run_folder.quantities import LATENCY, TASK, Quantity
-from dashboards.caveats import TICKS
+from dashboards.blocks import Chart
 from dashboards.figures.chart import (
-    WHOLE,
-    Chart,
+    X_US,
+    Y_US,
     beside,
     entry,
     in_us,
@@ -27,52 +26,27 @@ from dashboards.figures.chart import (
     points,
     with_maximum,
 )
-from dashboards.figures.figure import Figure, Trace, bar, scatter
 from dashboards.formatting import grouped, microseconds, short
 from dashboards.loaded.runs import LoadedRun
-from dashboards.loaded.series import (
-    INK,
-    MEANT_DOT,
-    Series,
-    about_control,
-    caveats,
-    has_control,
-    spares_interrupts,
-)
+from dashboards.loaded.series import INK, MEANT_DOT, Series, about_control, caveats, spares_interrupts
 from dashboards.waveforms import interrupt_keys, operation_keys
 from scenarios.operations import CALLS, KERNEL_CALLS
 
+_STRIP_PX = 36
+_CLASSES = {
+    "critical": "met a critical section",
+    "operation": "in an operation, not critical",
+    "none": "outside operations",
+    "control": "control interrupt",
+}
+
 
 def interrupt_latency(series: Sequence[Series]) -> Chart | None:
-    """A strip for each run, of the interrupts that met a critical section, the worst first.
-
-    None without any.
+    """A strip for each run of the interrupts that met a critical section, with count and maximum,
+    the worst first; and so of those that met none. None without any.
     """
-    title = "Interrupt latency where it met a critical section"
-    return _strips("latency", title, {"critical": "met a critical section"}, series)
-
-
-def other_latency(series: Sequence[Series]) -> Chart | None:
-    """A strip for each other class and run; folded. None without answered interrupts."""
-    classes = {
-        "operation": "in an operation, not critical",
-        "none": "outside operations",
-        "control": "control interrupt",
-    }
-    chart = _strips("latency-others", "Interrupt latency where it met none", classes, series)
-    return replace(chart, folded=True) if chart else None
-
-
-_STRIP_PX = 36
-
-
-def _strips(key: str, title: str, classes: dict[str, str], series: Sequence[Series]) -> Chart | None:
-    """Strips with count and maximum, of each class the worst first.
-
-    The class `control` is the control interrupt, whatever it met.
-    """
-    figure, labels, total = Figure(), [], 0
-    for hit, words in classes.items():
+    figure, total = go.Figure(), 0
+    for hit, words in _CLASSES.items():
         chosen = pl.col("control") if hit == "control" else ~pl.col("control") & (pl.col("hit") == hit)
         waits = [(table, member) for member in series if len(table := member.run.waits.filter(chosen))]
         for table, member in sorted(waits, key=lambda pair: -pair[0]["isr_latency_ns"].max()):  # type: ignore[operator]
@@ -82,209 +56,153 @@ def _strips(key: str, title: str, classes: dict[str, str], series: Sequence[Seri
             worst = sign + microseconds(float(table["isr_latency_ns"].max()))  # type: ignore[arg-type]
             row = f"{words}: {member.label}"
             doubt = f", {grouped(undecided)} of them undecided" if undecided else ""
-            label = f"{row}, max {worst}, n = {grouped(n)}{doubt}"
             distinct = (
                 table.group_by("isr_latency_ns", maintain_order=True)
                 .agg(pl.col("n").sum(), pl.first("sample", "operation_seq"))
                 .sort("isr_latency_ns")
             )
-            ticks = table.filter("tick").unique("isr_latency_ns", keep="first", maintain_order=True)
-            colour = {"width": 1.5, "color": member.style.tint(0.6)}
-            figure.add(
-                scatter(
+            colour = {"width": 1.5, "color": member.style.colour}
+            figure.add_trace(
+                go.Scatter(
                     x=in_us(distinct["isr_latency_ns"]),
                     y=[row] * len(distinct),
                     mode="markers",
-                    marker={"symbol": "line-ns", "size": 11, "line": colour},
+                    marker={"symbol": "line-ns", "size": 11, "line": colour, "opacity": 0.6},
                     name=member.label,
-                    meta=meta(member, ns="x", rows=1),
-                    customdata=pl.DataFrame({"key": interrupt_keys(distinct), "n": distinct["n"]}),
-                    hovertemplate=f"{WHOLE}, seen %{{customdata[1]}} times<br>%{{customdata[0]}}",
-                ),
-                # A ring around each latency of an answer that the kernel's tick may have delayed.
-                scatter(
-                    x=in_us(ticks["isr_latency_ns"]),
-                    y=[row] * len(ticks),
-                    mode="markers",
-                    marker={
-                        "symbol": "circle-open",
-                        "size": 9,
-                        "color": INK,
-                        "line": {"width": 1.2, "color": INK},
-                    },
-                    name=f"{member.label}, tick",
-                    meta=meta(member, ns="x"),
-                    customdata=interrupt_keys(ticks),
-                    hovertemplate=f"{WHOLE}, a tick's handler may have run meanwhile<br>%{{customdata}}",
-                ),
+                    meta=meta(member, rows=1),
+                    customdata=list(zip(interrupt_keys(distinct), distinct["n"], strict=True)),
+                    hovertemplate=f"{X_US}, seen %{{customdata[1]}} times<br>%{{customdata[0]}}",
+                )
             )
-            # Above its strip, the words take no width from a narrow screen. By the name the picker
-            # hides them with the run.
-            labels.append(
-                {
-                    "x": 0,
-                    "xref": "paper",
-                    "xanchor": "left",
-                    "y": row,
-                    "yshift": 14,
-                    "text": label,
-                    "font": {"size": 12, "color": INK},
-                    "showarrow": False,
-                    "name": f"entry-{member.style.entry}",
-                }
+            # Above its strip, the words take no width from a narrow screen.
+            figure.add_trace(
+                go.Scatter(
+                    x=[0],
+                    y=[row],
+                    mode="text",
+                    text=f"{row}, max {worst}, n = {grouped(n)}{doubt}",
+                    textposition="top right",
+                    textfont={"size": 12, "color": INK},
+                    hoverinfo="skip",
+                    cliponaxis=False,
+                    meta=entry(member),
+                )
             )
-    if not labels:
+    if not figure.data:
         return None
     figure.update_xaxes(title_text="latency, stimulus to handler (µs)", rangemode="tozero")
-    figure.update_yaxes(type="category", autorange="reversed", showticklabels=False)
-    figure.update_layout(meta={"around_px": 90, "row_px": _STRIP_PX}, annotations=labels)
+    figure.update_yaxes(type="category", autorange="reversed", showticklabels=False, ticks="", showgrid=False)
+    figure.update_layout(
+        meta={"around_px": 90, "row_px": _STRIP_PX}, showlegend=False, margin={"l": 18, "t": 30}
+    )
     explanation = (
         "Each stroke is a latency that occurred. Met a critical section: CRIT was high at some sample "
         "between stimulus and answer, so the interrupt waited for its end. Undecided: an edge of CRIT lies "
-        f"so near that it may have met it or not. {about_control(series)} {TICKS} "
+        f"so near that it may have met it or not. {about_control(series)} "
     ) + caveats(series)
     merged = sum(int(member.run.waits["merged"].sum()) for member in series)
     counted = f"n = {grouped(total)} answered stimuli"
     counted += f", {grouped(merged)} merged into the wait of an earlier one" if merged else ""
-    chart = make_chart(key, title, series, counted, explanation, figure, 90 + _STRIP_PX * len(labels))
-    figure.update_layout(showlegend=False, margin={"l": 18, "t": 30})
-    figure.update_yaxes(ticks="", showgrid=False)
-    return chart
-
-
-_DRAWN = ("control", "sample", "operation_seq", LATENCY.column, TASK.column)
+    title, height = "Interrupt latency by what it met", 90 + _STRIP_PX * len(figure.data) // 2
+    return make_chart("latency", title, series, counted, explanation, figure, height)
 
 
 def at_depth(run: LoadedRun) -> pl.DataFrame:
-    """The answered interrupts of a run that fell into an operation with a depth, and that `depth`.
-
-    Columns: what is drawn of them.
-    """
-    if run.depths.is_empty():
-        return pl.DataFrame(schema={**{name: tables.INTERRUPTS[name] for name in _DRAWN}, "depth": pl.UInt32})
-    answered = run.once("interrupts", *_DRAWN).select(_DRAWN).drop_nulls(LATENCY.column)
-    return answered.join(run.depths, on="operation_seq", how="inner", maintain_order="left")
+    """The answered interrupts of a run in operations that have a depth, and that `depth`."""
+    depths = run.operations.select(operation_seq="seq", depth="depth").drop_nulls()
+    answered = run.interrupts.drop_nulls(LATENCY.column)
+    return answered.join(depths, on="operation_seq", how="inner", maintain_order="left")
 
 
-def latency_by_depth(series: Sequence[Series], met: Sequence[pl.DataFrame]) -> Chart | None:
-    """The worst STIM→ISR and CTRL→CISR of each band of depths; `met` is `at_depth` of each run.
-
-    None without depths.
-    """
-    singles = [table.filter(~pl.col("control")) for table in met]
-    if (drawn := _by_depth(series, singles, LATENCY)) is None:
-        return None
-    figure, width = drawn
-    for member, table in zip(series, met, strict=True):
-        if len(control := table.filter("control")):
-            # Thin and with open markers; one switch for all runs.
-            look = _bands(member, control, width, LATENCY, shared=True) | {
-                "marker": {**points(member, 8, None), "symbol": f"{member.style.symbol}-open"},
-                "line": line(member, 1, MEANT_DOT),
-                "name": "control interrupt",
-                "legendgroup": "control",
-            }
-            figure.add(look)
-    figure.update_yaxes(title_text="latency (µs)", rangemode="tozero")
-    counts = [len(table) for table in singles]
-    counted = per_series(series, counts, "interrupts during operations with a depth")
+def latency_by_depth(series: Sequence[Series]) -> Chart | None:
+    """The worst STIM→ISR of each band of depths, and each CTRL→CISR. None without depths."""
     explanation = (
         "Points are single interrupts that fell into an operation of that depth; the line is the worst of "
         "each band. A dip means that no stimulus came early in a search, not that the search was shorter. "
     )
     if control_words := about_control(series):
-        explanation += f"{control_words} It shows that the rise is the allocator's. "
-    explanation += caveats(series)
-    return make_chart(
-        "depth", "Interrupt latency against depth", series, counted, explanation, figure, height=460
-    )
+        explanation += f"Crosses are the control interrupt. {control_words} "
+    what, title = "interrupts during operations with a depth", "Interrupt latency against depth"
+    return _by_depth("depth", title, series, LATENCY, what, explanation)
 
 
-def task_latency_by_depth(series: Sequence[Series], met: Sequence[pl.DataFrame]) -> Chart | None:
-    """The worst STIM→TASK of each band of depths; `met` is `at_depth` of each run.
+def task_latency_by_depth(series: Sequence[Series]) -> Chart | None:
+    """The worst STIM→TASK of each band of depths.
 
     None without depths, or if every lock masks interrupts.
     """
     if not any(spares_interrupts(member) for member in series):
         return None
-    singles = [table.filter(~pl.col("control")).drop_nulls(TASK.column) for table in met]
-    if (drawn := _by_depth(series, singles, TASK)) is None:
-        return None
-    figure, _ = drawn
-    figure.update_yaxes(title_text="latency, stimulus to task (µs)", rangemode="tozero")
-    counted = per_series(
-        series, [len(table) for table in singles], "tasks woken during operations with a depth"
-    )
     explanation = (
         "The time from the stimulus to the first instruction of the task that its interrupt wakes, with the "
         "answer and the switch of tasks in it. It grows with a critical section, whatever the lock. "
-    ) + caveats(series)
-    return make_chart("task", "Task latency against depth", series, counted, explanation, figure, height=460)
+    )
+    what, title = "tasks woken during operations with a depth", "Task latency against depth"
+    return _by_depth("task", title, series, TASK, what, explanation)
 
 
 BANDS = 16
 
 
 def _by_depth(
-    series: Sequence[Series], singles: Sequence[pl.DataFrame], quantity: Quantity
-) -> tuple[Figure, int] | None:
-    """Each series' interrupts (`at_depth`) as points, and a line through the worst of each band.
-
-    Returns the figure and the number of depths in a band: the least that makes at most BANDS of
-    them. None without depths.
+    key: str, title: str, series: Sequence[Series], quantity: Quantity, what: str, explanation: str
+) -> Chart | None:
+    """Each series' interrupts as points, and a line through the worst of each band: band b is
+    depths b·width+1 … (b+1)·width.
     """
-    deepest = [int(table["depth"].max()) for table in singles if len(table)]  # type: ignore[arg-type]
+    every = [at_depth(member.run) for member in series]
+    tables = [table.filter(~pl.col("control")).drop_nulls(quantity.column) for table in every]
+    deepest = max((int(table["depth"].max()) for table in tables if len(table)), default=0)  # type: ignore[arg-type]
     if not deepest:
         return None
-    width = max(1, -(-max(deepest) // BANDS))
-    figure = Figure()
-    for member, table in zip(series, singles, strict=True):
-        longest, sign = table[quantity.column].max(), member.run.summary(quantity).at_least
-        figure.add(
-            scatter(
-                x=table["depth"].to_numpy(),
-                y=in_us(table[quantity.column]),
-                mode="markers",
-                marker=points(member, size=4, opacity=0.35),
-                meta=meta(member, ns="y"),
-                customdata=interrupt_keys(table),
-                hovertemplate=f"depth %{{x}}: {WHOLE}<br>operation %{{customdata}}",
-                **beside(member, "single interrupts"),
-            ),
-            _bands(member, table, width, quantity)
-            | {
-                "name": with_maximum(member, longest, "ns", sign),
-                "legendgroup": member.run.id,
-                "marker": points(member, 8, None),
-                "line": line(member),
-            },
+    width = -(-deepest // BANDS)
+    figure = go.Figure()
+    for member, table, met in zip(series, tables, every, strict=True):
+        control = met.filter("control") if quantity is LATENCY else met.clear()
+        for part, words, marker in (
+            (table, "single interrupts", points(member, size=4, opacity=0.35)),
+            (control, "control interrupt", {**points(member, size=5), "symbol": "x-thin-open"}),
+        ):
+            figure.add_trace(
+                go.Scatter(
+                    x=part["depth"].to_numpy(),
+                    y=in_us(part[quantity.column]),
+                    mode="markers",
+                    marker=marker,
+                    meta=meta(member),
+                    customdata=interrupt_keys(part),
+                    hovertemplate=f"{words}, depth %{{x}}: {Y_US}<br>operation %{{customdata}}",
+                    **beside(member, words),
+                )
+            )
+        worst = (
+            table.with_columns(band=(pl.col("depth").cast(pl.Int64) - 1).clip(0) // width)
+            .with_columns(n=pl.len().over("band"))
+            .sort("band", quantity.column, descending=[False, True], maintain_order=True)
+            .unique("band", keep="first", maintain_order=True)
+        )
+        name = with_maximum(member, table[quantity.column].max(), "ns", member.run.summary(quantity).at_least)
+        figure.add_trace(
+            go.Scatter(
+                x=worst["band"].to_numpy() * width + (width + 1) / 2,
+                y=in_us(worst[quantity.column]),
+                mode="lines+markers",
+                name=name,
+                legendgroup=member.run.id,
+                marker=points(member, 8, 1),
+                line=line(member),
+                meta=meta(member),
+                customdata=list(zip(interrupt_keys(worst), worst["n"], strict=True)),
+                hovertemplate=f"around depth %{{x}}: worst {Y_US} of n = %{{customdata[1]}}<br>"
+                "operation %{customdata[0]}",
+            )
         )
     figure.update_xaxes(title_text=f"depth (bands of {width})", rangemode="tozero")
-    return figure, width
+    figure.update_yaxes(title_text=f"{quantity.words} (µs)", rangemode="tozero")
+    counted = per_series([len(table) for table in tables], what)
+    return make_chart(key, title, series, counted, explanation + caveats(series), figure, height=460)
 
 
-def _bands(series: Series, table: pl.DataFrame, width: int, quantity: Quantity, **more: object) -> Trace:
-    """A line through the worst of each band: band b is depths b·width+1 … (b+1)·width."""
-    worst = (
-        table.with_columns(band=(pl.col("depth").cast(pl.Int64) - 1).clip(0) // width)
-        .with_columns(n=pl.len().over("band"))
-        .sort("band", quantity.column, descending=[False, True], maintain_order=True)
-        .unique("band", keep="first", maintain_order=True)
-    )
-    ranges = [f"{band * width + 1}–{(band + 1) * width}" for band in worst["band"]]
-    keys = interrupt_keys(worst)
-    return scatter(
-        x=(worst["band"].to_numpy() * width + (width + 1) / 2),
-        y=in_us(worst[quantity.column]),
-        mode="lines+markers",
-        meta=meta(series, **more, ns="y"),
-        customdata=pl.DataFrame({"key": keys, "range": ranges, "n": worst["n"]}),
-        hovertemplate=f"depth %{{customdata[1]}}: worst {WHOLE} of n = %{{customdata[2]}}<br>"
-        "operation %{customdata[0]}",
-    )
-
-
-LINES_APART = 0.02
 LINES_MOST = 8
 """More lines would hide the points: a sweep over a ramp has a depth for every few stimuli."""
 
@@ -297,93 +215,56 @@ def latency_by_phase(series: Sequence[Series]) -> Chart | None:
     swept = [(member, table) for member in series if len(table := by_phase(member))]
     if not swept:
         return None
-    figure = Figure()
+    figure = go.Figure()
     for member, table in swept:
-        own, longest = {"color": member.style.colour}, member.run.summary(LATENCY)
-        measured = member.run.operations.filter("measured")
-        met = member.run.answered_control.join(
-            measured.select(pl.col("seq").alias("operation_seq"), "start_sample"),
-            on="operation_seq",
-            maintain_order="left",
-        ).with_columns(phase_ns=_phase_ns(member))
-        ticked = table["tick"].fill_null(False)
-        symbols = ["x" if cross else member.style.symbol for cross in ticked]
+        symbols = ["x" if cross else member.style.symbol for cross in table["tick"].fill_null(False)]
         labels = table["label"].fill_null("no label")
-        figure.add(
-            # The control interrupts that fell into a measured operation; one switch for all runs.
-            scatter(
-                x=in_us(met["phase_ns"]),
-                y=in_us(met["isr_latency_ns"].round(1)),
-                mode="markers",
-                marker={**own, "size": 3, "symbol": "circle-open", "opacity": 0.5},
-                name="control interrupt",
-                legendgroup="control",
-                meta=meta(member, shared=True, ns="y"),
-                customdata=operation_keys(met["operation_seq"]),
-                hovertemplate=f"control: %{{x:,.2f}} µs into the operation, latency {WHOLE}<br>"
-                "operation %{customdata}",
-            ),
-            scatter(
+        longest = member.run.summary(LATENCY)
+        figure.add_trace(
+            go.Scatter(
                 x=in_us(table["phase_ns"]),
                 y=in_us(table["isr_latency_ns"].round(1)),
                 mode="markers",
                 marker={**points(member, size=4, opacity=0.6), "symbol": symbols},
                 name=with_maximum(member, table["isr_latency_ns"].max(), "ns", longest.at_least),
                 legendgroup=member.run.id,
-                meta=meta(member, ns="y"),
-                customdata=pl.DataFrame({"key": operation_keys(table["seq"]), "label": labels}),
-                hovertemplate=f"%{{customdata[1]}}: %{{x:,.2f}} µs into the operation, latency {WHOLE}<br>"
+                meta=meta(member),
+                customdata=list(zip(operation_keys(table["seq"]), labels, strict=True)),
+                hovertemplate=f"%{{customdata[1]}}: %{{x:,.2f}} µs into the operation, latency {Y_US}<br>"
                 "operation %{customdata[0]}",
-            ),
+            )
         )
         bounds = member.run.manifest.sweep_bounds
-        apart = LINES_APART * max((bound for _, bound in bounds), default=0)
-        # Bounds that nearly coincide share a line, `first to last`.
-        lines: list[tuple[str, float]] = []
-        for label, bound in bounds if len(bounds) <= LINES_MOST else ():
-            if lines and abs(bound - lines[-1][1]) < apart:
-                lines[-1] = (f"{lines[-1][0].partition(' to ')[0]} to {label}", lines[-1][1])
-            else:
-                lines.append((label, bound))
-        # From the operation's start to where the latency has fallen to its least. The lines of one
-        # run have room for their words; those of several tell when pointed at.
-        alone = len(swept) == 1
-        for label, bound_ns in lines:
-            words = escape(f"{label}: critical section + entry", quote=False)
-            figure.add(
-                scatter(
+        # From the operation's start to where the latency has fallen to its least.
+        for label, bound_ns in bounds if len(bounds) <= LINES_MOST else ():
+            name = escape(label, quote=False)
+            figure.add_trace(
+                go.Scatter(
                     x=in_us([0, bound_ns]),
                     y=in_us([bound_ns, bound_ns]),
-                    mode="lines+text" if alone else "lines",
-                    text=["", words] if alone else None,
-                    textposition="middle right",
-                    textfont={"size": 11, **own},
+                    mode="lines",
                     line=line(member, 1, MEANT_DOT),
-                    meta=entry(member, ns="y"),
-                    hovertemplate=f"{words}: {WHOLE}",
-                    cliponaxis=False,
-                    name=f"{member.label}, {escape(label, quote=False)}",
-                    legendgroup=member.run.id,
-                    showlegend=False,
+                    meta=entry(member),
+                    hovertemplate=f"{name}: critical section + entry: {Y_US}",
+                    **beside(member, name),
                 )
             )
-    latest = max(float(table["phase_ns"][-1]) / 1000 for _, table in swept)
+    latest_us = max(float(table["phase_ns"][-1]) / 1000 for _, table in swept)
     # A stimulus further left is answered before the operation begins.
-    window = {"clipmin": -0.02 * latest}
     title = "stimulus after the beginning of the operation (µs)"
+    window = {"clipmin": -0.02 * latest_us}
     figure.update_xaxes(title_text=title, autorange=True, autorangeoptions=window)
     figure.update_yaxes(title_text="latency (µs)", rangemode="tozero")
     shown = [member for member, _ in swept]
-    control = " or the control interrupt" if any(map(has_control, shown)) else ""
-    counted = per_series(shown, [len(table) for _, table in swept], "swept stimuli")
+    counted = per_series([len(table) for _, table in swept], "swept stimuli")
     explanation = (
         "Each operation meets one stimulus, a little later each time. Before the mask is up, the interrupt "
         "is answered at once. Once it is up, the latency jumps to the whole critical section; from there it "
         "falls by one cycle for each cycle that the stimulus comes later. A dotted line is the sum of two "
         "other measurements: the width of the critical section, and what an interrupt waits for beside it, "
         "found with an empty section swept the same way. A curve that just touches its line shows that "
-        f"nothing else masks. Points above it met a tick (crosses){control}, which makes the section itself "
-        "longer. "
+        "nothing else masks. Points above it met a tick (crosses) or the control interrupt, which makes the "
+        "section itself longer. "
     ) + caveats(shown)
     return make_chart("phase", "Interrupt latency against phase", shown, counted, explanation, figure, 480)
 
@@ -402,12 +283,9 @@ def by_phase(series: Series) -> pl.DataFrame:
     if not series.run.manifest.swept or operations.height != stimuli.height:
         operations, stimuli = operations.clear(), stimuli.clear()
     both = pl.concat([stimuli, operations.select("seq", "label", "start_sample")], how="horizontal")
-    phased = both.with_columns(phase_ns=_phase_ns(series))
+    phase = (pl.col("sample") - pl.col("start_sample")) * series.run.manifest.resolution_ns
+    phased = both.with_columns(phase_ns=phase.round(1))
     return phased.drop_nulls(["phase_ns", "isr_latency_ns"]).sort("phase_ns")
-
-
-def _phase_ns(series: Series) -> pl.Expr:
-    return ((pl.col("sample") - pl.col("start_sample")) * series.run.manifest.resolution_ns).round(1)
 
 
 _KERNEL_CALLS = [CALLS.index(name) for name in KERNEL_CALLS]
@@ -416,12 +294,13 @@ _BAR_PX = 26
 
 def masking_by_call(series: Sequence[Series]) -> Chart | None:
     """A bar per call and run. None without a sweep of the kernel's calls."""
-    figure, shown, counts, rows = Figure(), [], [], 0
-    for member in series:
-        if (worst := worst_by_call(member)).is_empty():
-            continue
-        figure.add(
-            bar(
+    tables = [(member, worst) for member in series if len(worst := worst_by_call(member))]
+    if not tables:
+        return None
+    figure = go.Figure()
+    for member, worst in tables:
+        figure.add_trace(
+            go.Bar(
                 x=in_us(worst["isr_latency_ns"].round(1)),
                 y=worst["label"].fill_null("no label").to_list(),
                 orientation="h",
@@ -430,16 +309,11 @@ def masking_by_call(series: Sequence[Series]) -> Chart | None:
                 text=[short(value, "ns") for value in worst["isr_latency_ns"]],
                 textposition="outside",
                 cliponaxis=False,
-                meta=meta(member, ns="x", rows=len(worst)),
+                meta=meta(member, rows=len(worst)),
                 customdata=operation_keys(worst["seq"]),
-                hovertemplate=f"%{{y}}: worst {WHOLE}<br>operation %{{customdata}}",
+                hovertemplate=f"%{{y}}: worst {X_US}<br>operation %{{customdata}}",
             )
         )
-        shown.append(member)
-        counts.append(int(worst["n"].sum()))
-        rows += len(worst)
-    if not shown:
-        return None
     figure.update_xaxes(title_text="worst latency, stimulus to handler (µs)", rangemode="tozero")
     figure.update_yaxes(autorange="reversed", showgrid=False)
     figure.update_layout(barmode="group", meta={"around_px": 110, "row_px": _BAR_PX})
@@ -448,9 +322,11 @@ def masking_by_call(series: Sequence[Series]) -> Chart | None:
         "free are the heap's. The others are FreeRTOS's own, whose critical sections mask the same "
         "interrupts. heap_stats is both: the kernel calls the heap, which walks past every block under its "
         "lock. "
-    ) + caveats(shown)
-    title, counted = "Who masks for how long", per_series(shown, counts, "swept stimuli")
-    return make_chart("calls", title, shown, counted, explanation, figure, 110 + _BAR_PX * rows)
+    ) + caveats([member for member, _ in tables])
+    counted = per_series([int(worst["n"].sum()) for _, worst in tables], "swept stimuli")
+    height = 110 + _BAR_PX * sum(len(worst) for _, worst in tables)
+    shown = [member for member, _ in tables]
+    return make_chart("calls", "Who masks for how long", shown, counted, explanation, figure, height)
 
 
 def worst_by_call(series: Series) -> pl.DataFrame:

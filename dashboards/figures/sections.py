@@ -6,16 +6,20 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
+from typing import Any
 
 import numpy as np
+import plotly.graph_objects as go
 import polars as pl
+from plotly.subplots import make_subplots
 
 from base.metrology.summaries import CONFIDENCE, MYRIAD, PERCENTILES
 from base.run_folder.quantities import CRITICAL, LATENCY, Quantity
+from dashboards.blocks import Chart
 from dashboards.caveats import NO_BOUND
 from dashboards.figures.chart import (
-    WHOLE,
-    Chart,
+    X_US,
+    Y_US,
     beside,
     entry,
     in_us,
@@ -26,104 +30,80 @@ from dashboards.figures.chart import (
     points,
     with_maximum,
 )
-from dashboards.figures.figure import Figure, scatter
 from dashboards.formatting import grouped
-from dashboards.loaded.quantities import bound_of, by_size, counted, means
-from dashboards.loaded.runs import LoadedRun, confidence_words
-from dashboards.loaded.series import INK, MEANT_DASH, MEANT_DOT, MUTED, Series
+from dashboards.loaded.runs import LoadedRun, bound_of, by_size, confidence_words, counted, means
+from dashboards.loaded.series import INK, MEANT_DASH, Series
 from dashboards.waveforms import interrupt_keys, operation_keys
 
 _RAMP = (
-    ("wire_critical_ns", "critical section on the wire (µs)", "ns"),
-    ("dwt_cycles", "critical section by DWT (cycles)", "cycles"),
-    ("probes", "free-list probes", "probes"),
+    ("wire_critical_ns", "critical section on the wire (µs)", "ns", Y_US),
+    ("dwt_cycles", "critical section by DWT (cycles)", "cycles", "%{y:,} cycles"),
+    ("probes", "free-list probes", "probes", "%{y:,} probes"),
 )
-"""Columns of the plots of a ramp, with the words and the unit of each. Axes have times in µs."""
+"""Columns of the plots of a ramp, with the words and the unit of each, and what hovering tells."""
 
 
 def ramp(series: Sequence[Series]) -> Chart | None:
     """Wire, DWT and probes of every measured allocation against depth. None without depths."""
-    names = ("seq", "depth", *(column for column, _, _ in _RAMP))
-    tables = [
-        member.run.measured_allocations.select(names).drop_nulls("depth").sort("depth", "seq")
-        for member in series
-    ]
+    tables = [member.run.by_depth.sort("depth", "seq") for member in series]
     if not any(len(table) for table in tables):
         return None
-    figure = Figure.of_plots(len(_RAMP), spacing=0.045)
-    for plot, (column, axis, unit) in enumerate(_RAMP):
-        legend, ns = plot == 0, {"ns": "y"} if unit == "ns" else {}
-        value_words = WHOLE if ns else f"%{{y:,.6~g}} {unit}"
-        figure.update_yaxes(title_text=axis, rangemode="tozero", plot=plot)
-        bounds = []
+    figure = make_subplots(rows=len(_RAMP), shared_xaxes=True, vertical_spacing=0.045)
+    for row, (column, axis, unit, value_words) in enumerate(_RAMP, 1):
+        figure.update_yaxes(title_text=axis, rangemode="tozero", row=row)
+        per = 1000 if unit == "ns" else 1
         for member, table in zip(series, tables, strict=True):
             valid = table.drop_nulls(column)
-            every = scatter(
-                x=valid["depth"].to_numpy(),
-                y=in_us(valid[column]) if ns else valid[column].to_numpy(),
-                mode="markers",
-                marker=points(member, size=4, opacity=0.4),
-                meta=meta(member, **ns),
-                customdata=operation_keys(valid["seq"]),
-                hovertemplate=f"depth %{{x}}: {value_words}<br>operation %{{customdata}}",
-                **beside(member, "trials"),
-            )
-            looks: dict[str, dict[str, object]] = {
-                "max": {
-                    "name": with_maximum(member, valid[column].max(), unit) if legend else member.label,
-                    "line": line(member),
-                    "legendgroup": member.run.id,
-                    "meta": meta(member, **ns),
-                },
-                # As the article author's example program prints it. It hides what a deadline must
-                # survive.
-                "min": {
-                    "name": "minimum of trials",
-                    "line": line(member, 1, MEANT_DOT),
-                    "legendgroup": "minimum",
-                    "visible": "legendonly",
-                    "meta": meta(member, shared=True, **ns),
-                },
-            }
-            figure.add(every, plot=plot)
-            for statistic, look in looks.items():
-                descending = [False, statistic == "max"]
-                ordered = valid.sort("depth", column, descending=descending, maintain_order=True)
-                of_depth = ordered.unique("depth", keep="first", maintain_order=True)
-                drawn = scatter(
-                    x=of_depth["depth"].to_numpy(),
-                    y=in_us(of_depth[column]) if ns else of_depth[column].to_numpy(),
-                    mode="lines",
-                    customdata=operation_keys(of_depth["seq"]),
-                    hovertemplate=f"{statistic} at depth %{{x}}: {value_words}<br>operation %{{customdata}}",
-                    showlegend=legend,
+            ordered = valid.sort("depth", column, descending=[False, True], maintain_order=True)
+            worst = ordered.unique("depth", keep="first", maintain_order=True)
+            for part, words, look in (
+                (
+                    valid,
+                    "",
+                    {"mode": "markers", "marker": points(member, 4, 0.4), **beside(member, "trials")},
+                ),
+                (
+                    worst,
+                    "max at ",
+                    {
+                        "mode": "lines",
+                        "line": line(member),
+                        "name": with_maximum(member, valid[column].max(), unit),
+                        "legendgroup": member.run.id,
+                        "showlegend": row == 1,
+                    },
+                ),
+            ):
+                drawn = go.Scatter(
+                    x=part["depth"].to_numpy(),
+                    y=part[column].to_numpy() / per,
+                    meta=meta(member),
+                    customdata=operation_keys(part["seq"]),
+                    hovertemplate=f"{words}depth %{{x}}: {value_words}<br>operation %{{customdata}}",
                     **look,
                 )
-                figure.add(drawn, plot=plot)
+                figure.add_trace(drawn, row=row, col=1)
             bound = bound_of(member.run, "allocate")
             # One that grows with the region would dwarf all else.
             if bound and not bound.region_decided and unit != "probes" and len(table):
-                value = bound.ns / 1000 if ns else bound.cycles
-                bounds.append(
-                    scatter(
-                        x=[0, int(table["depth"].max())],  # type: ignore[arg-type]
-                        y=[value, value],
-                        mode="lines",
-                        line=line(member, 1.2, MEANT_DASH),
-                        meta=entry(member, **ns),
-                        hovertemplate=f"bound {value_words}",
-                        **beside(member, "bound"),
-                    )
+                value = bound.ns / 1000 if unit == "ns" else bound.cycles
+                drawn = go.Scatter(
+                    x=[0, table["depth"].max()],
+                    y=[value, value],
+                    mode="lines",
+                    line=line(member, 1.2, MEANT_DASH),
+                    meta=entry(member),
+                    hovertemplate=f"bound {value_words}",
+                    **beside(member, "bound"),
                 )
-        figure.add(*bounds, plot=plot)
+                figure.add_trace(drawn, row=row, col=1)
     figure.update_xaxes(rangemode="tozero")
-    figure.update_xaxes(title_text="depth (free blocks that do not fit)", plot=len(_RAMP) - 1)
+    figure.update_xaxes(title_text="depth (free blocks that do not fit)", row=len(_RAMP))
     explanation = (
-        "Points are single trials, the line is the worst of each depth. The legend can show the minimum of "
-        "the trials too, which hides what a deadline must survive. A dashed line is the bound of a section "
-        "that does not grow with the region: no heap can make it longer, interrupts apart."
+        "Points are single trials, the line is the worst of each depth. A dashed line is the bound of a "
+        "section that does not grow with the region: no heap can make it longer, interrupts apart."
     )
-    count = per_series(series, [len(table) for table in tables], "measured allocations")
+    count = per_series([len(table) for table in tables], "measured allocations")
     return make_chart("ramp", "Cost against depth", series, count, explanation, figure, height=860)
 
 
@@ -132,20 +112,16 @@ def cycles_by_probes(series: Sequence[Series]) -> Chart | None:
 
     None where no probes were counted, and for a ramp, whose own figure says it better.
     """
-    tables = counted(series)
+    tables = counted([member.run for member in series])
     if tables is None:
         return None
-    figure = Figure()
+    figure = go.Figure()
     for rank, (member, table) in enumerate(zip(series, tables, strict=True)):
-        if table.is_empty():
-            continue
         # To the right of a probe count, so that none covers another.
         shift = (rank - (len(series) - 1) / 2) * min(0.18, 0.6 / len(series))
-        ordered = table.sort("probes", "dwt_cycles", descending=[False, True], maintain_order=True)
-        worst = ordered.unique("probes", keep="first", maintain_order=True)
         mean = means(member.run)
-        figure.add(
-            scatter(
+        figure.add_trace(
+            go.Scatter(
                 x=table["probes"].to_numpy() + shift,
                 y=table["dwt_cycles"].to_numpy(),
                 mode="markers",
@@ -155,42 +131,27 @@ def cycles_by_probes(series: Sequence[Series]) -> Chart | None:
                 meta=meta(member),
                 customdata=operation_keys(table["seq"]),
                 hovertemplate="%{y:,} cycles<br>operation %{customdata}",
-            ),
-            scatter(
-                x=worst["probes"].to_numpy() + shift,
-                y=worst["dwt_cycles"].to_numpy(),
-                mode="lines",
-                line=line(member, width=1.5),
-                meta=meta(member),
-                customdata=operation_keys(worst["seq"]),
-                text=[grouped(probes) for probes in worst["probes"]],
-                hovertemplate="max of %{text} probes: %{y:,} cycles<br>operation %{customdata}",
-                **beside(member, "max"),
-            ),
-            # A mean is no single operation, so a click on it leads nowhere.
-            scatter(
+            )
+        )
+        # A mean is no single operation, so a click on it leads nowhere.
+        figure.add_trace(
+            go.Scatter(
                 x=mean["probes"].to_numpy() + shift,
                 y=mean["critical"].to_numpy(),
                 mode="markers",
                 marker={"symbol": "line-ew-open", "size": 16, "color": INK, "line": {"width": 2}},
                 meta=entry(member),
-                text=[
-                    f"mean of {grouped(n)} with {grouped(probes)} probes"
-                    for probes, n in mean.select("probes", "n").iter_rows()
-                ],
-                hovertemplate="%{text}: %{y:,.1f} cycles",
+                customdata=mean.select("probes", "n").rows(),
+                hovertemplate="mean of %{customdata[1]:,} with %{customdata[0]:,} probes: %{y:,.1f} cycles",
                 **beside(member, "mean"),
-            ),
+            )
         )
-    most = max(int(table["probes"].max() or 0) for table in tables if len(table))  # type: ignore[arg-type]
-    # A tick at each whole number while they fit; beyond that Plotly chooses.
-    tick = 1 if most <= 20 else None
-    figure.update_xaxes(title_text="free-list probes of the allocation", dtick=tick)
+    figure.update_xaxes(title_text="free-list probes of the allocation")
     figure.update_yaxes(title_text="critical section by DWT (cycles)", rangemode="tozero")
-    how_many = per_series(series, [len(table) for table in tables], "measured allocations")
+    how_many = per_series([len(table) for table in tables], "measured allocations")
     explanation = (
-        "Points are single allocations, set side by side within a column; the line joins the worst. A dash "
-        "is the mean of those that were served."
+        "Points are single allocations, set side by side within a column. A dash is the mean of those that "
+        "were served."
     )
     return make_chart("probes", "Cycles by probes", series, how_many, explanation, figure, height=460)
 
@@ -198,14 +159,18 @@ def cycles_by_probes(series: Sequence[Series]) -> Chart | None:
 def cycles_by_size(series: Sequence[Series]) -> Chart | None:
     """Medians as lines and maxima as points, by size. None for any scenario but `sizes`."""
     tables = [by_size(member.run) for member in series]
-    if not any(tables):
+    if not any(len(table) for table in tables):
         return None
-    figure = Figure()
+    figure = go.Figure()
     for member, sizes in zip(series, tables, strict=True):
-        for state, width, size in (("fresh", 1, 5), ("fragmented", 3, 9)):
-            median = {"mode": "lines", "line": line(member, width=width), "legendgroup": member.run.id}
-            looks = {
-                "median": {**median, "name": f"{member.label} {state}"},
+        for state, suffix, width, size in (("fresh", "", 1, 5), ("fragmented", "_fragmented", 3, 9)):
+            looks: dict[str, dict[str, Any]] = {
+                "median": {
+                    "mode": "lines",
+                    "line": line(member, width=width),
+                    "legendgroup": member.run.id,
+                    "name": f"{member.label} {state}",
+                },
                 "max": {
                     "mode": "markers",
                     "marker": points(member, size=size),
@@ -213,10 +178,10 @@ def cycles_by_size(series: Sequence[Series]) -> Chart | None:
                 },
             }
             for statistic, look in looks.items():
-                figure.add(
-                    scatter(
-                        x=[each.size for each in sizes],
-                        y=[getattr(each, f"{state}_{statistic}") for each in sizes],
+                figure.add_trace(
+                    go.Scatter(
+                        x=sizes["size"].to_numpy(),
+                        y=sizes[statistic + suffix].to_numpy(),
                         meta=entry(member),
                         hovertemplate=f"%{{x:,}} bytes, {statistic}: %{{y:,}} cycles",
                         **look,
@@ -224,49 +189,50 @@ def cycles_by_size(series: Sequence[Series]) -> Chart | None:
                 )
     figure.update_xaxes(title_text="size of the block (bytes)", type="log", dtick="D2")
     figure.update_yaxes(title_text="critical section by DWT (cycles)", rangemode="tozero")
-    count = per_series(series, [len(member.run.measured_allocations) for member in series], "allocations")
+    count = per_series([len(member.run.measured_allocations) for member in series], "allocations")
     explanation = "Lines join medians, points are maxima. Thin: a fresh heap; thick: behind fragments."
     return make_chart("sizes", "Cycles by size", series, count, explanation, figure, height=460)
 
 
-def agreement(series: Series) -> Chart | None:
-    """Wire minus DWT of every critical section, with the tolerance. None without any."""
-    table = series.run.operations.drop_nulls("disagreement_cycles")
-    if table.is_empty():
+def agreement(series: Sequence[Series]) -> Chart | None:
+    """Wire minus DWT of every critical section, and the tolerance. None without any."""
+    tables = [member.run.operations.drop_nulls("disagreement_cycles") for member in series]
+    if not any(len(table) for table in tables):
         return None
-    figure = Figure(
-        scatter(
-            x=table["seq"].to_numpy(),
-            y=table["disagreement_cycles"].to_numpy(),
-            mode="markers",
-            marker=points(series, size=4, opacity=0.5),
-            name=series.label,
-            meta=meta(series),
-            hovertemplate="%{y:+.3f} cycles<br>operation %{x}",
+    figure = go.Figure()
+    for member, table in zip(series, tables, strict=True):
+        figure.add_trace(
+            go.Scatter(
+                x=table["seq"].to_numpy(),
+                y=table["disagreement_cycles"].to_numpy(),
+                mode="markers",
+                marker=points(member, size=4, opacity=0.5),
+                name=member.label,
+                meta=meta(member),
+                hovertemplate="%{y:+.3f} cycles<br>operation %{x}",
+            )
         )
-    )
-    tolerance = series.run.manifest.agreement.tolerance_cycles
-    words = "No tolerance was recorded."
-    if tolerance is not None:
-        outside = int((table["disagreement_cycles"].abs() > tolerance).sum())
-        words = f"{grouped(outside)} of {grouped(len(table))} beyond ±{tolerance:.2f} cycles."
-    if tolerance:
-        looks = {"fillcolor": MUTED, "opacity": 0.1, "line": {"width": 0}, "layer": "below"}
-        place = {"type": "rect", "xref": "x domain", "x0": 0, "x1": 1, "y0": -tolerance, "y1": tolerance}
-        figure.update_layout(shapes=[{**place, "yref": "y", **looks}])
-        # Room around it shows both edges even where all differences are zero.
-        room = scatter(x=[0, 0], y=[-1.2 * tolerance, 1.2 * tolerance], mode="markers", marker={"opacity": 0})
-        figure.add({**room, "hoverinfo": "skip", "showlegend": False, "meta": entry(series)})
+        if tolerance := member.run.manifest.agreement.tolerance_cycles:
+            ends = [0, table["seq"].max()]
+            figure.add_trace(
+                go.Scatter(
+                    x=[*ends, None, *ends],
+                    y=[tolerance, tolerance, None, -tolerance, -tolerance],
+                    mode="lines",
+                    line=line(member, 1, MEANT_DASH),
+                    meta=entry(member),
+                    hovertemplate="tolerance %{y:+.2f} cycles",
+                    **beside(member, "tolerance"),
+                )
+            )
     figure.update_xaxes(title_text="operation (seq)", rangemode="tozero")
-    figure.update_yaxes(title_text="cycles")
+    figure.update_yaxes(title_text="wire minus DWT (cycles)")
     explanation = (
-        f"{words} The constant cost of the markers, calibrated on empty sections of the "
-        "same run, is removed. The shaded band is the tolerance."
+        "The constant cost of the markers, calibrated on empty sections of the same run, is removed. Dashed "
+        "lines are the tolerance: a run with points beyond it is inconclusive."
     )
-    count, key = f"n = {grouped(len(table))} critical sections", f"agreement-{series.style.entry}"
-    chart = make_chart(key, series.name, [series], count, explanation, figure, 240)
-    figure.update_layout(showlegend=False)
-    return chart
+    count = per_series([len(table) for table in tables], "critical sections")
+    return make_chart("agreement", "Wire minus DWT", series, count, explanation, figure, height=400)
 
 
 # Room below the least share, so that the mark of a maximum is whole.
@@ -291,7 +257,7 @@ def latency_survival(series: Sequence[Series]) -> Chart | None:
     def waits(run: LoadedRun) -> pl.DataFrame:
         values = run.waits.filter(~pl.col("control")).group_by(ns="isr_latency_ns", maintain_order=True)
         table = values.agg(pl.col("n").sum(), pl.first("sample", "operation_seq"))
-        return table.with_columns(key=interrupt_keys(table))
+        return table.with_columns(key=pl.Series(interrupt_keys(table), dtype=pl.String))
 
     title, axis = "How often an interrupt waits so long", "interrupt latency, STIM to ISR (µs)"
     return _survival("survival-interrupts", title, axis, "interrupts", LATENCY, series, waits)
@@ -309,7 +275,7 @@ def _survival(
     """Down to the single worst one; `values_of` a run are what differs, in `ns`, each `n` times,
     and the `key` of the first.
     """
-    figure, counts, drawn, least = Figure(), [], [], 1.0
+    figure, counts, drawn, least = go.Figure(), [], [], 1.0
     for member in series:
         if member.run.manifest.ramp or (values := values_of(member.run).sort("ns")).is_empty():
             continue
@@ -320,22 +286,29 @@ def _survival(
             for name, ends in member.run.intervals(quantity).items()
         ]
         own, least = {"color": member.style.colour}, min(least, float(share[-1]))
-        figure.add(
-            scatter(
+        figure.add_trace(
+            go.Scatter(
                 x=in_us(value_ns),
                 y=share,
                 mode="lines+markers",
-                marker={"size": 5, "opacity": 0, **own},
+                # The marks are to be pointed at; that of the maximum is seen.
+                marker={
+                    **points(member, 1, 1),
+                    "size": np.where(value_ns < value_ns[-1], 1, 11),
+                    "line": {"width": 0},
+                },
                 # Between two values the share is that of the larger: first down, then right.
                 line={**line(member), "shape": "vh"},
                 name=with_maximum(member, value_ns[-1], "ns", summary.at_least),
                 legendgroup=member.run.id,
-                meta=meta(member, ns="x", curve=True, over={"y": n}),
-                customdata=values["key"],
-                hovertemplate=f"%{{y:.4~g}} at or above {WHOLE}<br>%{{customdata}}",
-            ),
-            # A bar across the curve at each percentile: where a repetition would have found it.
-            scatter(
+                meta=meta(member),
+                customdata=values["key"].to_list(),
+                hovertemplate=f"%{{y:.4~g}} at or above {X_US}<br>%{{customdata}}",
+            )
+        )
+        # A bar across the curve at each percentile: where a repetition would have found it.
+        figure.add_trace(
+            go.Scatter(
                 x=in_us([value for value, *_ in intervals]),
                 y=[share_above for *_, share_above in intervals],
                 error_x={
@@ -349,27 +322,17 @@ def _survival(
                 },
                 mode="markers",
                 marker={"size": 3, **own},
-                meta=entry(member, ns="x"),
-                hovertemplate=f"{WHOLE}<extra></extra>",
+                meta=entry(member),
+                hovertemplate=f"{X_US}<extra></extra>",
                 **beside(member, "intervals"),
-            ),
-            scatter(
-                x=in_us(value_ns[-1:]),
-                y=share[-1:],
-                mode="markers",
-                marker={"size": 11, "symbol": member.style.symbol, **own},
-                meta=meta(member, ns="x"),
-                customdata=values["key"][-1:],
-                hovertemplate=f"max {WHOLE}<br>%{{customdata}}",
-                **beside(member, "max"),
-            ),
+            )
         )
         counts.append(n)
         drawn.append(member)
     if not drawn:
         return None
-    figure.update_layout(meta={"curves": True, "time": True}, showlegend=False)
-    figure.update_xaxes(title_text=axis, type="log", rangemode="tozero")
+    figure.update_layout(showlegend=True, margin={"t": 40})
+    figure.update_xaxes(title_text=axis, type="log")
     figure.update_yaxes(
         title_text="share of samples at or above",
         type="log",
@@ -380,11 +343,9 @@ def _survival(
     # What happens once in so many independent samples is among the fewest of them, at CONFIDENCE.
     once_in = 1.0 / -math.expm1(math.log1p(-CONFIDENCE) / min(counts))
     explanation = (
-        f"A curve ends at its largest value; grey ones are not chosen. {NO_BOUND} With n = "
-        f"{grouped(min(counts))}, what happens once in {grouped(round(once_in))} or more "
-        f"often would have been seen, at {100 * CONFIDENCE:g} %. Bars across a curve are the "
-        f"{confidence_words(member.run for member in drawn)} bootstrap intervals of its "
-        "percentiles. A ramp has no curve: its depths are chosen, not drawn."
+        f"A curve ends at its largest value. {NO_BOUND} With n = {grouped(min(counts))}, what happens once "
+        f"in {grouped(round(once_in))} or more often would have been seen, at {100 * CONFIDENCE:g} %. Bars "
+        f"across a curve are the {confidence_words(member.run for member in drawn)} bootstrap intervals of "
+        "its percentiles. A ramp has no curve: its depths are chosen, not drawn."
     )
-    counted = per_series(drawn, counts, what)
-    return make_chart(key, title, series, counted, explanation, figure, height=400)
+    return make_chart(key, title, series, per_series(counts, what), explanation, figure, height=400)

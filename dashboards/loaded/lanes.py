@@ -17,7 +17,7 @@ from base.run_folder.manifest import Manifest, PossibleWait
 from base.run_folder.quantities import LATENCY, SECTION, TASK, Quantity
 from base.run_index import configuration
 from dashboards.formatting import spoken
-from dashboards.loaded.quantities import SECTIONS, bound_of
+from dashboards.loaded.runs import SECTIONS, bound_of
 from dashboards.loaded.series import Series, spares_interrupts, verdict_suffix
 
 LOCKS = {

@@ -1,12 +1,13 @@
-"""Find and load run folders (docs/reference/run-folder.md)."""
+"""Find and load run folders (docs/reference/run-folder.md): a run's samples of each quantity, its
+allocations by probes and by size, and its bounds.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Any
 
 import polars as pl
 
@@ -18,32 +19,44 @@ from base.run_folder.edges import EdgeList
 from base.run_folder.manifest import Manifest, read_edges, read_manifest
 from base.run_folder.placements import Placements
 from base.run_folder.placements import read as read_placements
-from base.run_folder.quantities import Quantity
-from dashboards.caveats import APART, BY_BOTH
+from base.run_folder.quantities import (
+    CLEAR,
+    CONTROL,
+    CRITICAL,
+    DWT_CYCLES,
+    FREE_CRITICAL,
+    FREE_DWT_CYCLES,
+    FREE_INSTRUCTIONS,
+    HIT,
+    INSTRUCTIONS,
+    LATENCY,
+    PROBES,
+    QUANTITIES,
+    REFUSED,
+    SECTION,
+    SERVED,
+    TASK,
+    UNINTERRUPTED,
+    Quantity,
+)
+from scenarios.generators.sizes import FRAGMENTED, FRESH
 
 # Below this p, the test of independence says that the samples are not.
 DEPENDENCE_P = 0.05
-
-# A pulse lasts whole cycles: less than half of one is the analyzer's reading.
-SEEN_CYCLES = 0.5
 
 
 @dataclass(frozen=True)
 class LoadedRun:
     """One run folder; its tables are read and checked when first asked for.
 
-    `id` is its folder's name, or its path below the folder that is shown. `replaced` has tables
-    that stand for the folder's own, by name. `notes` are sentences on what the folder lacks and on
-    what was done to its samples; `adjustments` are only the latter
-    (dashboards/loaded/adjustments.py).
+    `id` is its folder's name, or its path below the folder that is shown. `notes` are sentences on
+    what the folder lacks.
     """
 
     folder: Path
     manifest: Manifest
     id: str
-    replaced: Mapping[str, pl.DataFrame] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
-    adjustments: tuple[str, ...] = ()
 
     @cached_property
     def operations(self) -> pl.DataFrame:
@@ -55,28 +68,17 @@ class LoadedRun:
         """Its table of stimuli. Raises RunError."""
         return self._table("interrupts")
 
-    def once(self, name: str, *columns: str) -> pl.DataFrame:
-        """The table `name` with these `columns` or more, which the run does not hold after it: one
-        look at each of many runs. Raises RunError.
-        """
-        table: pl.DataFrame | None = self.__dict__.get(name)
-        return self._table(name, columns) if table is None else table
-
-    def _table(self, name: str, only: Sequence[str] = ()) -> pl.DataFrame:
+    def _table(self, name: str) -> pl.DataFrame:
         """An empty one where a run that is not complete lacks it: such a run is shown."""
-        every = tables.OPERATIONS if name == "operations" else _OF_INTERRUPTS
-        read = {*only, *_CHECKED} if only else every.keys()
-        columns = {column: dtype for column, dtype in every.items() if column in read}
         path = self.folder / f"{name}.parquet"
-        if name in self.replaced:
-            table = self.replaced[name]
-        elif not self.manifest.complete and not path.exists():
-            table = pl.DataFrame(schema=columns)
-        elif name == "operations":
-            table = tables.read_operations(path, columns)
+        if not self.manifest.complete and not path.exists():
+            table = pl.DataFrame(schema=_COLUMNS[name])
         else:
-            table = tables.read_interrupts(path, columns)
-        return table.with_columns(pl.col("hit").cast(pl.Enum(tables.HITS))) if "hit" in columns else table
+            read = tables.read_operations if name == "operations" else tables.read_interrupts
+            table = read(path)
+        return (
+            table.with_columns(pl.col("hit").cast(pl.Enum(tables.HITS))) if "hit" in table.columns else table
+        )
 
     @property
     def origin(self) -> str | None:
@@ -126,50 +128,28 @@ class LoadedRun:
         tests = {key: intervals.independence_p for key, intervals in self.manifest.intervals.of.items()}
         return frozenset(key for key, p in tests.items() if p is not None and p < DEPENDENCE_P)
 
-    @property
-    def baselines(self) -> dict[str, float]:
-        """What quantities show with nothing to measure, by their keys."""
-        return {key: baseline.value for key, baseline in self.manifest.baselines.items() if baseline}
-
     def summary(self, quantity: Quantity) -> Summary:
         """The statistics of `quantity`, as run.json has them; all None where it does not tell."""
         return self.manifest.statistics.get(quantity.key, _NO_SAMPLES)
 
-    @property
+    @cached_property
     def measured_allocations(self) -> pl.DataFrame:
-        """The rows the headline statistics are of: measured, served (A) or refused (O). They have
-        what figures draw of an allocation. Raises RunError.
-        """
-        return self._drawn[0]
-
-    @property
-    def depths(self) -> pl.DataFrame:
-        """The `depth` of each operation that has one, by `operation_seq`. Raises RunError."""
-        return self._drawn[1]
-
-    @cached_property
-    def _drawn(self) -> tuple[pl.DataFrame, pl.DataFrame]:
-        """Both by one look at the table."""
-        table = self.once("operations", "measured", *_OF_ALLOCATIONS)
-        return _measured(table, _OF_ALLOCATIONS), table.select(
-            operation_seq="seq", depth="depth"
-        ).drop_nulls()
-
-    @cached_property
-    def by_depth(self) -> pl.DataFrame:
-        """The measured allocations that have a depth, with what of them grows by it. Raises
+        """The rows the headline statistics are of: measured, served (A) or refused (O). Raises
         RunError.
         """
-        return _measured(self.once("operations", "measured", *_BY_DEPTH), _BY_DEPTH).drop_nulls("depth")
+        return self.operations.filter(pl.col("measured") & pl.col("kind").is_in(["A", "O"]))
 
-    def release(self, *parts: str) -> None:
-        """Lets go of the tables and the capture, or of these `parts`: they are read again when they
-        are asked for.
-        """
-        for name in _HEAVY.intersection(parts or _HEAVY) & self.__dict__.keys():
+    @property
+    def by_depth(self) -> pl.DataFrame:
+        """The measured allocations that have a depth. Raises RunError."""
+        return self.measured_allocations.drop_nulls("depth")
+
+    def release(self) -> None:
+        """Lets go of the tables and the capture: they are read again when they are asked for."""
+        for name in _HEAVY & self.__dict__.keys():
             del self.__dict__[name]
 
-    @cached_property
+    @property
     def worst_by_depth(self) -> pl.DataFrame:
         """The worst critical section of an allocation at each depth, in ns on the wire.
 
@@ -178,7 +158,7 @@ class LoadedRun:
         table = self.by_depth.drop_nulls("wire_critical_ns")
         return table.group_by("depth").agg(pl.col("wire_critical_ns").max()).sort("depth")
 
-    @cached_property
+    @property
     def waits(self) -> pl.DataFrame:
         """Each wait that occurred among the answered stimuli of a class, in the order of the wire.
 
@@ -187,7 +167,7 @@ class LoadedRun:
         are in these waits; `open` if one was not over; `sample` and `operation_seq` of the first.
         Raises RunError.
         """
-        answered = self.once("interrupts", *_OF_WAITS).drop_nulls("isr_latency_ns")
+        answered = self.interrupts.drop_nulls("isr_latency_ns")
         unsure = ~pl.col("control") & ~pl.col("critical_sure").fill_null(True)
         return answered.group_by("control", "hit", "tick", "isr_latency_ns", maintain_order=True).agg(
             n=pl.len(),
@@ -248,34 +228,16 @@ def open_run(folder: Path, identity: str | None = None) -> LoadedRun:
     manifest = read_manifest(folder / names.MANIFEST)
     notes = tuple(
         f"{name}.parquet is missing: the {manifest.verdict} run was not decoded that far."
-        for name in _TABLES
+        for name in _COLUMNS
         if not manifest.complete and not (folder / f"{name}.parquet").exists()
     )
     return LoadedRun(folder, manifest, folder.name if identity is None else identity, notes=notes)
 
 
-_TABLES = ("operations", "interrupts")
-_HEAVY = frozenset((*_TABLES, "edges", "waits", "_drawn"))
+_COLUMNS = {"operations": tables.OPERATIONS, "interrupts": tables.INTERRUPTS}
+_HEAVY = frozenset((*_COLUMNS, "edges", "measured_allocations"))
 """What a run holds of its tables and its capture."""
-_UNREAD = frozenset(("time_ns", "operation_sure", "task_merged", "tick_phase_cycles"))
-_OF_INTERRUPTS = pl.Schema({name: kind for name, kind in tables.INTERRUPTS.items() if name not in _UNREAD})
-"""Of millions of stimuli what no page shows is not read."""
-_CHECKED = ("seq", "kind", "hit")
-"""Read of a table for its check, whatever else is."""
-_OF_WAITS = (
-    *("control", "critical_sure", "tick", "isr_latency_ns", "isr_merged", "isr_open"),
-    *("sample", "operation_seq"),
-)
-_BY_DEPTH = ("depth", "wire_critical_ns", "wire_section_ns", "interrupted", "instructions", "probes")
-_OF_ALLOCATIONS = (
-    *("seq", "kind", "size", "label", "dwt_cycles", "dwt_operation_cycles", "wire_critical_samples"),
-    *_BY_DEPTH,
-)
 _NO_SAMPLES = Summary(n=0)
-
-
-def _measured(table: pl.DataFrame, columns: Sequence[str]) -> pl.DataFrame:
-    return table.filter(pl.col("measured") & pl.col("kind").is_in(["A", "O"])).select(columns)
 
 
 def confidence_words(runs: Iterable[LoadedRun]) -> str:
@@ -284,14 +246,105 @@ def confidence_words(runs: Iterable[LoadedRun]) -> str:
     return " or ".join(f"{100 * confidence:g} %" for confidence in confidences)
 
 
-def by_both(row: Mapping[str, Any], manifest: Manifest) -> str:
-    """What DWT and wire say of the critical section of an operation, and why they differ.
+ALL = QUANTITIES
+_OF_REQUESTS = (PROBES, INSTRUCTIONS, DWT_CYCLES, CRITICAL)
+_OF_FREES = (FREE_INSTRUCTIONS, FREE_DWT_CYCLES, FREE_CRITICAL)
+_OF_OPERATIONS = (SECTION, UNINTERRUPTED, *_OF_REQUESTS, *SERVED, *REFUSED, *_OF_FREES)
+REPORTED = (*_OF_OPERATIONS, HIT, CLEAR, TASK, CONTROL)
+PRINTED = (*_OF_OPERATIONS, LATENCY, TASK, CONTROL)
 
-    `row` is one of operations.parquet. Empty where one of them does not tell.
+
+def shown(quantities: Sequence[Quantity], runs: Sequence[LoadedRun]) -> tuple[Quantity, ...]:
+    """The quantities that `runs` have values of.
+
+    Not every scenario measures its frees, and not every board counts instructions. Where no request
+    was refused, those that were served are all there are, and have no rows of their own.
     """
-    samples, dwt, apart = row["wire_critical_samples"], row["dwt_cycles"], row["disagreement_cycles"]
-    if None in (samples, dwt, apart):
-        return ""
-    wire = samples / (manifest.clock.samples_per_cycle_nominal * (manifest.clock.ratio or 1.0))
-    words = BY_BOTH.format(dwt=dwt, wire=round(wire), marks=round(wire - dwt - apart))
-    return words + (APART.format(apart=round(apart, 1)) if abs(apart) >= SEEN_CYCLES else "")
+    had = {quantity.key for quantity in ALL if any(run.summary(quantity).n for run in runs)}
+    may_lack = {quantity.key for quantity in (INSTRUCTIONS, *SERVED, *REFUSED, *_OF_FREES)}
+    left_out = may_lack - had
+    if all(quantity.key in left_out for quantity in REFUSED):
+        left_out |= {quantity.key for quantity in SERVED}
+    return tuple(quantity for quantity in quantities if quantity.key not in left_out)
+
+
+def samples(run: LoadedRun, quantity: Quantity) -> pl.DataFrame:
+    """The rows of operations or interrupts that `quantity` summarises, without missing values.
+
+    They have which are of waits that were not over.
+    """
+    table = run.operations if quantity.table == "operations" else run.interrupts
+    return quantity.samples(table, table)
+
+
+def counted(runs: Sequence[LoadedRun]) -> list[pl.DataFrame] | None:
+    """The measured allocations of each run whose probes were counted.
+
+    None where none were, and for a ramp, whose own figure says it better.
+    """
+    tables = [run.measured_allocations.drop_nulls("probes") for run in runs]
+    ramp = any(table["depth"].is_not_null().any() for table in tables)
+    return None if ramp or not any(len(table) for table in tables) else tables
+
+
+def means(run: LoadedRun) -> pl.DataFrame:
+    """The mean cycles of the served allocations, a row for each number of probes, in order.
+
+    Columns: `probes`; `n`, how many there are; `critical` and `operation`, means of `dwt_cycles`
+    and `dwt_operation_cycles`.
+    """
+    served = run.measured_allocations.filter(pl.col("kind") == "A").drop_nulls("probes").group_by("probes")
+    table = served.agg(n=pl.len(), critical=pl.mean("dwt_cycles"), operation=pl.mean("dwt_operation_cycles"))
+    return table.sort("probes")
+
+
+def by_size(run: LoadedRun) -> pl.DataFrame:
+    """DWT cycles of the measured allocations of each size, in order, in both states of the heap.
+
+    Columns: `size`, `median`, `max`, and of the fragmented heap `median_fragmented`,
+    `max_fragmented`. Empty if the run lacks a state: it is of another scenario.
+    """
+    cycles = pl.col("dwt_cycles")
+    of_each = run.measured_allocations.group_by("size", "label")
+    table = of_each.agg(cycles.median().alias("median"), cycles.max().alias("max"))
+    fresh, fragmented = (table.filter(label=state).drop("label") for state in (FRESH, FRAGMENTED))
+    return fresh.join(fragmented, on="size", suffix="_fragmented").sort("size")
+
+
+SECTIONS = {"allocate": "allocation", "free": "free"}
+
+
+@dataclass(frozen=True)
+class KnownBound:
+    """The most that a section can take without interrupts.
+
+    `ratio` is the bound divided by the longest section observed. `region_decided` is True where
+    the bound grows with the heap's region.
+    """
+
+    cycles: float
+    ns: float
+    ratio: float | None
+    region_decided: bool
+
+
+def bound_of(run: LoadedRun, section: str) -> KnownBound | None:
+    """The bound of `section` (a key of SECTIONS). None where the run tells none."""
+    bound = run.manifest.bounds.get(section)
+    if bound is None or bound.cycles is None or bound.ns is None:
+        return None
+    return KnownBound(bound.cycles, bound.ns, bound.ratio, bound.region_decided)
+
+
+def bounds_sentence(run: LoadedRun) -> str:
+    """`Static bound (no interrupts): allocation ≤ 1,021 cycles, 2.3 × the worst undisturbed; …`.
+
+    Empty where the run tells no bound.
+    """
+    listed = []
+    for section, words in SECTIONS.items():
+        if bound := bound_of(run, section):
+            grows = ", grows with heap size" if bound.region_decided else ""
+            times = "" if bound.ratio is None else f", {bound.ratio:.1f} × the worst undisturbed"
+            listed.append(f"{words} ≤ {bound.cycles:,.0f} cycles{grows}{times}")
+    return f"Static bound (no interrupts): {'; '.join(listed)}" if listed else ""

@@ -10,7 +10,7 @@ from html import escape
 from analysis.compare.boards import board_of
 from base.run_folder.manifest import Manifest
 from base.run_index import configuration
-from dashboards.caveats import CONTROL, CONTROL_TOO, LOCKS
+from dashboards.caveats import CONTROL, LOCKS
 from dashboards.formatting import samplerate, spoken
 from dashboards.loaded.runs import LoadedRun
 
@@ -20,10 +20,10 @@ GRID = "var(--rule)"
 PAPER = "var(--paper)"
 
 SHADES = tuple(f"var(--palette-{place})" for place in range(8))
-"""For what is no run, such as two parts of a bar."""
+"""Also for what is no run, such as two parts of a bar."""
 
 MEANT_DASH, MEANT_DOT = "6px,4px", "2px,3px"
-"""Dashes of lines that mean something by them. paint.js gives the chosen runs those by name."""
+"""Dashes of lines that mean something by them, other than whose they are."""
 
 _DASHES = ("solid", "dash", "dot", "dashdot", "longdash", "longdashdot")
 _SYMBOLS = ("circle", "square", "diamond", "triangle-up", "cross", "x", "star")
@@ -40,11 +40,7 @@ class Style:
 
     @property
     def colour(self) -> str:
-        return f"var(--run-{self.entry})"
-
-    def tint(self, alpha: float) -> str:
-        """The colour with `alpha`, in steps of 0.01."""
-        return f"var(--run-{self.entry}-{round(100 * alpha)})"
+        return SHADES[self.entry % len(SHADES)]
 
     @property
     def dash(self) -> str:
@@ -109,17 +105,14 @@ def _place(run: LoadedRun) -> tuple[object, ...]:
 
 
 def _names(runs: Sequence[LoadedRun]) -> list[tuple[str, str]]:
-    """Each run's configuration; if that is not unique, with the board; else with what differs.
-
-    What differs are the options of the run; only where they are the same too, its id. Beside it
-    the verdict of a run that is not complete, which is no part of its identity.
+    """Each run's configuration, with the options in which it differs from others of the same; only
+    where they are the same too, with its id. Beside it the verdict of a run that is not complete,
+    which is no part of its identity.
     """
     options: dict[str, list[dict[str, str]]] = {}
     for run in runs:
         options.setdefault(configuration(run.manifest), []).append(_options(run.manifest))
-    plain = [_short(configuration(run.manifest)) for run in runs]
-    boards = [_short(f"{configuration(run.manifest)} on {run.manifest.board}") for run in runs]
-    longer = []
+    names = []
     for run in runs:
         name = configuration(run.manifest)
         apart = [
@@ -127,15 +120,11 @@ def _names(runs: Sequence[LoadedRun]) -> list[tuple[str, str]]:
             for option, value in _options(run.manifest).items()
             if len({alike.get(option) for alike in options[name]}) > 1
         ]
-        longer.append(_short(f"{name} ({', '.join(apart)})" if apart else name))
-    counts = Counter(plain) + Counter(boards) + Counter(longer)
-    counts.subtract(name for name, option in zip(plain, longer, strict=True) if name == option)
+        names.append(_short(f"{name} ({', '.join(apart)})" if apart else name))
+    counts = Counter(names)
     return [
-        (
-            next((name for name in names if counts[name] == 1), f"{names[0]} {run.id}"),
-            verdict_suffix(run),
-        )
-        for run, *names in zip(runs, plain, boards, longer, strict=True)
+        (name if counts[name] == 1 else f"{name} {run.id}", verdict_suffix(run))
+        for run, name in zip(runs, names, strict=True)
     ]
 
 
@@ -193,16 +182,10 @@ def caveats(series: Sequence[Series]) -> str:
     """A sentence for each lock among `series` other than the usual mask in BASEPRI."""
     sentences = []
     for locking, sentence in LOCKS.items():
-        groups: dict[bool, list[str]] = {}
-        for member in series:
-            if member.run.manifest.locking == locking:
-                controlled = CONTROL_TOO not in sentence or has_control(member)
-                groups.setdefault(controlled, []).append(spoken(member.name))
-        for controlled, names in sorted(groups.items(), reverse=True):
+        names = [spoken(member.name) for member in series if member.run.manifest.locking == locking]
+        if names:
             whose = " and ".join(names) if len(names) < 3 else f"{len(names)} of these {len(series)} runs"
-            sentences.append(
-                (sentence if controlled else sentence.replace(CONTROL_TOO, "")).format(names=whose)
-            )
+            sentences.append(sentence.format(names=whose))
     return " ".join(sentences)
 
 

@@ -15,48 +15,35 @@ from base.run_folder.explanation import Replayed, read_all
 from base.run_folder.named_quantities import NAMED
 from base.run_folder.quantities import CONTROL, CRITICAL, FREE_CRITICAL, LATENCY, TASK, Quantity
 from dashboards.figures.interrupts import worst_by_call
-from dashboards.figures.waveform import empty_panel
 from dashboards.formatting import grouped
-from dashboards.loaded.quantities import ALL
-from dashboards.loaded.runs import LoadedRun, by_both
+from dashboards.loaded.runs import ALL, LoadedRun
 from dashboards.loaded.series import Series
 from dashboards.page.templates import fragment, terms
 from dashboards.waveforms import Window, interrupt_keys, operation_keys, windows_of, worst_key
 from scenarios.operations import call_name, in_words
 
-# So many of the longest latencies come before the worst of each depth.
-WORST_INTERRUPTS = 50
-WORST_CONTROLS = 10
+WORST_WAITS = 500
+"""So many of the longest waits come before the shorter ones of the allocations."""
 
 
 def keys_by_interest(series: Series) -> list[str]:
-    """The keys that figures and tables name, the most telling first.
-
-    First come the maximum of each quantity, the worst interrupts of either kind, and the worst of
-    each call. Then the worst of each depth. Last all measured allocations, and an interrupt of each
-    latency that occurred, from the longest down.
+    """The keys that figures and tables name, the most telling first: the maximum of each quantity,
+    the worst of each call and of each depth, then waits of each length and allocations, from the
+    longest down.
     """
     run = series.run
-    maxima = (worst_key(run, quantity) for quantity in ALL)
     allocations = run.measured_allocations.sort(
         "wire_critical_samples", descending=True, nulls_last=True, maintain_order=True
     )
     per_depth = allocations.drop_nulls("depth").unique("depth", keep="first", maintain_order=True)
-    answered, control = (
-        table.select("sample", "operation_seq", "isr_latency_ns").sort(
-            "isr_latency_ns", descending=True, maintain_order=True
-        )
-        for table in (run.answered, run.answered_control)
-    )
+    waits = interrupt_keys(run.waits.sort("isr_latency_ns", descending=True, maintain_order=True))
     ranked = [
-        *(key for key in maxima if key is not None),
-        *interrupt_keys(answered[:WORST_INTERRUPTS]),
-        *interrupt_keys(control[:WORST_CONTROLS]),
+        *(key for quantity in ALL if (key := worst_key(run, quantity)) is not None),
         *operation_keys(worst_by_call(series)["seq"]),
         *operation_keys(per_depth["seq"]),
+        *waits[:WORST_WAITS],
         *operation_keys(allocations["seq"]),
-        *interrupt_keys(answered.unique("isr_latency_ns", keep="first", maintain_order=True)),
-        *interrupt_keys(control.unique("isr_latency_ns", keep="first", maintain_order=True)),
+        *waits,
     ]
     return list(dict.fromkeys(ranked))
 
@@ -100,19 +87,19 @@ def sample_of(series: Series, key: str) -> dict[str, Any] | None:
 
 
 def run_of(series: Series) -> dict[str, Any]:
-    """The data of a run that sample.js needs to draw its samples."""
-    run, edges = series.run, series.run.edges
-    budgets = {quantity.key: run.budget(quantity) for quantity in ALL if quantity.key.endswith("_ns")}
+    """The data of a run that instant.js needs to draw its samples. `budget_ns` is the widest of its
+    times: of the time between any two edges. Without any it is a sample at each end.
+    """
+    run = series.run
+    budgets = [run.budget(quantity) for quantity in ALL if quantity.unit == "ns"]
     return {
-        "id": run.id,
         "name": series.name,
         "entry": series.style.entry,
+        "colour": series.style.colour,
         "samplerate_hz": run.manifest.samplerate_hz,
-        "budgets": {key: budget for key, budget in budgets.items() if budget is not None},
-        "verdict": run.manifest.verdict,
+        "budget_ns": max(filter(None, budgets), default=2 * run.manifest.resolution_ns),
         "folder": f"runs/{run.id}",
-        "channels": list(edges.channels) if edges else [],
-        "panel": empty_panel(series).to_dict(),
+        "channels": list(run.edges.channels) if run.edges else [],
     }
 
 
@@ -145,11 +132,11 @@ def _facts(run: LoadedRun, keys: list[str]) -> dict[str, tuple[int | None, list[
         sure = "" if budget is None else f" ±{grouped(round(budget, 1))} ns"
         return [words.format(grouped(round(row[column], 1)), sure)]
 
-    def placed(row: dict[str, Any]) -> list[str]:
-        if row["sample"] is None:
+    def placed(row: dict[str, Any], column: str) -> list[str]:
+        if row[column] is None:
             return []
-        ms = row["sample"] * 1e3 / run.manifest.samplerate_hz
-        return [f"sample {row['sample']:,}", f"{ms:,.3f} ms into the capture"]
+        ms = row[column] * 1e3 / run.manifest.samplerate_hz
+        return [f"sample {row[column]:,}", f"{ms:,.3f} ms into the capture"]
 
     latency = run.answered.group_by(seq="operation_seq").agg(
         pl.col("isr_latency_ns").max(), stimulus=pl.col("sample").sort_by("isr_latency_ns").last()
@@ -157,13 +144,12 @@ def _facts(run: LoadedRun, keys: list[str]) -> dict[str, tuple[int | None, list[
     seqs = [int(key) for key in keys if not key.startswith("@")]
     operations = run.operations.filter(pl.col("seq").is_in(seqs)).join(latency, on="seq", how="left")
     facts: dict[str, tuple[int | None, list[str]]] = {}
-    for row in operations.with_columns(sample="start_sample").to_dicts():
+    for row in operations.to_dicts():
         name, what = "", in_words(row["kind"], row["size"])
         if row["kind"] == "K":
             name = call_name(row["size"])
             what = "empty critical section" if name == "empty" else f"{name}, a call of the kernel"
         labelled = row["label"] and row["label"] != name
-        clocks = by_both(row, run.manifest)
         of = FREE_CRITICAL if row["kind"] == "F" else CRITICAL
         facts[str(row["seq"])] = (
             row["stimulus"],
@@ -172,12 +158,13 @@ def _facts(run: LoadedRun, keys: list[str]) -> dict[str, tuple[int | None, list[
                 *([row["label"]] if labelled else measured(row, "depth {}", "depth")),
                 *measured(row, "trial {}", "trial"),
                 *measured(row, "critical section {} ns{} on the wire", "wire_critical_ns", of),
-                *([clocks] if clocks else []),
+                *measured(row, "{} cycles by DWT, within the marks", "dwt_cycles"),
+                *measured(row, "{} cycles apart beside the marks", "disagreement_cycles"),
                 *measured(row, "{} probes", "probes"),
                 *measured(row, "worst interrupt in it {} ns{}", "isr_latency_ns", LATENCY),
                 *measured(row, "{} blocks live after it", "live"),
                 *measured(row, "{} bytes in use", "bytes_in_use"),
-                *placed(row),
+                *placed(row, "start_sample"),
             ],
         )
     samples = [int(key[1:]) for key in keys if key.startswith("@")]
@@ -188,70 +175,51 @@ def _facts(run: LoadedRun, keys: list[str]) -> dict[str, tuple[int | None, list[
                 f"stimulus {'of the control interrupt' if row['control'] else 'outside any operation'}",
                 *measured(row, "latency {} ns{}", "isr_latency_ns", CONTROL if row["control"] else LATENCY),
                 *measured(row, "task latency {} ns{}", "task_latency_ns", TASK),
-                *placed(row),
+                *placed(row, "sample"),
             ],
         )
     return facts
 
 
 # A forged file must not fill the page.
-_MOST = {
-    "pieces": 4_000,
-    "stretches": 500,
-    "parts": 200,
-    "stack": 64,
-    **dict.fromkeys(("functions", "lines"), 8),
-    "calls": MOST_CALLS,
-    "visited": MOST_VISITED,
-}
-_MOST_CHARACTERS = 300
-_DEEPEST = 64
-_OWN = ("quantity", "words")
+_MOST = {"pieces": 4_000, "stretches": 500, "calls": MOST_CALLS, "visited": MOST_VISITED}
+_MOST_OF_OTHERS, _MOST_CHARACTERS = 100, 300
 _SHOWN = ("stack", "functions", "lines", "sources", "unknown")
 """By the HTML, and by nothing that is drawn."""
 
 
 def explanations(run: LoadedRun) -> dict[str, list[dict[str, Any]]]:
     """The explanations of each selection key, as in their files, and `html` to show beside what is
-    drawn. A damaged file is left out. A heap that two of them found alike is shown once.
+    drawn. A damaged file is left out.
     """
     of_each: dict[str, list[dict[str, Any]]] = {}
     anatomies = anatomy.read_all(run.folder)
     for explanation in read_all(run.folder).values():
-        packed = _limited(explanation.model_dump(exclude={"maximum", "window", "moment"}))
-        packed["words"] = NAMED[explanation.quantity].longest
+        packed = _limited(explanation.model_dump(exclude={"quantity", "maximum", "window", "moment"}))
         made_of = anatomies.get(explanation.quantity)
         # Another file than the explanation's own: it may be that of an older one.
         if isinstance(explanation, Replayed) and made_of and made_of.cycles == explanation.cycles:
             packed["anatomy"] = made = _limited(made_of.model_dump(exclude={"quantity"}))
-            made["calls"] = [call for call in made["calls"] if call["depth"] < _DEEPEST]
             named = {call["source"] for call in made["calls"]}
             made["sources"] = {line: text for line, text in made["sources"].items() if line in named}
-        of_key = of_each.setdefault(explanation.key, [])
+        words, of_key = NAMED[explanation.quantity].longest, of_each.setdefault(explanation.key, [])
         # Of the same stretch of time: the longest section may be an allocation's.
         for other in of_key:
-            if {**other, **dict.fromkeys(_OWN)} == {**packed, **dict.fromkeys(_OWN)}:
-                other["words"] += f", and {packed['words']}"
+            if other == packed | {"words": other["words"]}:
+                other["words"] += f", and {words}"
                 break
         else:
-            of_key.append(packed)
-    for of_key in of_each.values():
-        heaps: list[tuple[Any, str]] = []
-        for packed in of_key:
-            if "heap" in packed:
-                heap = packed["heap"]["pieces"], packed.get("anatomy", {}).get("search")
-                above = next((words for other, words in heaps if other == heap), None)
-                packed |= {"above": above} if above else {}
-                heaps.append((heap, packed["words"]))
-            packed["html"] = fragment("explained.html", packed)
-            for name in _SHOWN:
-                packed.pop(name, None)
+            of_key.append(packed | {"words": words})
+    for packed in (packed for of_key in of_each.values() for packed in of_key):
+        packed["html"] = fragment("explained.html", packed)
+        for name in _SHOWN:
+            packed.pop(name, None)
     return of_each
 
 
-def _limited(value: Any, most: int | None = None) -> Any:
+def _limited(value: Any, most: int = _MOST_OF_OTHERS) -> Any:
     if isinstance(value, dict):
-        return {_limited(name): _limited(part, _MOST.get(name)) for name, part in value.items()}
+        return {_limited(name): _limited(part, _MOST.get(name, most)) for name, part in value.items()}
     if isinstance(value, list):
         return [_limited(part) for part in value[:most]]
     return value[:_MOST_CHARACTERS] if isinstance(value, str) else value

@@ -1,5 +1,5 @@
-// Draws the figures of the page when they come into sight, with the colours of the theme and the
-// chosen runs, and draws them again when either changes.
+// Unpacks what the page holds packed, and draws its figures, with the colours of the theme and the
+// traces of the chosen runs.
 tailscope.figures = (() => {
   const narrow = window.matchMedia("(max-width: 640px)").matches;
   const config = {
@@ -12,180 +12,132 @@ tailscope.figures = (() => {
   };
   // Paper has a width of its own: 186 mm of A4 between the margins.
   const PAPER_PX = 690;
-  const inSight = new Set(), stale = new Set();
-  let chosen = () => null, clicked = null;
 
-  function fitted(figure) {
-    if (!narrow) return figure;
-    // A finger that drags over a figure wants to scroll the page.
-    figure.layout.dragmode = false;
-    for (const annotation of figure.layout.annotations ?? []) annotation.font.size = 10;
-    return figure;
+  // As dashboards/page/templates.py packs: gzip in base64, unpacked once it is asked for.
+  const unpacked = new Map();
+  async function unpack(packed) {
+    const bytes = Uint8Array.from(atob(packed.textContent.trim()), (letter) => letter.charCodeAt(0));
+    return new Response(new Blob([bytes]).stream().pipeThrough(new DecompressionStream("gzip"))).text();
+  }
+  function text(id) {
+    if (!unpacked.has(id)) unpacked.set(id, unpack(document.getElementById(id)));
+    return unpacked.get(id);
+  }
+  const json = async (id) => JSON.parse(await text(id));
+
+  let library = null;
+  // The plotting library, run once: packed in the page, or with its server.
+  function plotly() {
+    library ??= (async () => {
+      const packed = document.getElementById("plotly"), script = document.createElement("script");
+      const loaded = new Promise((done, fail) => {
+        Object.assign(script, { onload: done, onerror: () => fail(new Error("The plotting library did not come.")) });
+      });
+      Object.assign(script, packed ? { textContent: await unpack(packed) } : { src: "plotly.js" });
+      document.head.append(script);
+      if (!packed) await loaded;
+    })();
+    return library;
+  }
+
+  // A copy of `value` with every colour of the theme in it.
+  function resolve(value) {
+    if (typeof value === "string") {
+      return value.startsWith("var(") ? getComputedStyle(document.documentElement).getPropertyValue(value.slice(4, -1)).trim() : value;
+    }
+    if (Array.isArray(value)) return value.map(resolve);
+    if (value === null || typeof value !== "object") return value;
+    return Object.fromEntries(Object.entries(value).map(([name, part]) => [name, resolve(part)]));
+  }
+
+  // The line of a reader's limit, through each axis that has durations in µs: not that of a capture,
+  // whose time counts from an operation's start, which is no wait's.
+  function limits(layout) {
+    const axes = Object.keys(layout).filter((name) => /^(?!time ).*\(µs\)/.test(layout[name]?.title?.text ?? ""));
+    return painting.limit === null ? [] : axes.map((name) => {
+      const [way, across] = name[0] === "x" ? "xy" : "yx", own = name.replace("axis", "");
+      return { type: "line", [`${way}ref`]: own, [`${across}ref`]: `${own.replace(way, across)} domain`, [`${way}0`]: painting.limit,
+        [`${way}1`]: painting.limit, [`${across}0`]: 0, [`${across}1`]: 1, line: { color: "var(--cursor)", width: 1.5, dash: "dash" } };
+    });
+  }
+
+  function painted({ data, layout }) {
+    const { chosen } = painting;
+    const shown = data.filter(({ meta }) => meta?.entry === undefined || !chosen || chosen.has(meta.entry));
+    // A zoom stays. A figure with rows is as high as those that are left.
+    const own = { ...layout, uirevision: true, shapes: [...layout.shapes ?? [], ...limits(layout)] };
+    if (narrow) own.dragmode = false;  // a finger that drags over a figure wants to scroll the page
+    if (layout.meta?.row_px) {
+      own.height = layout.meta.around_px + layout.meta.row_px * shown.reduce((sum, { meta }) => sum + (meta?.rows ?? 0), 0);
+    }
+    return resolve({ data: shown, layout: own });
   }
 
   async function draw(element) {
-    stale.delete(element);
-    const [figure] = await Promise.all([
-      tailscope.unpack.figure(`data-${element.id}`), tailscope.unpack.plotly(),
-    ]);
-    const painted = fitted(tailscope.paint.paint(figure, chosen(), element.clientWidth || undefined));
-    const first = !element.classList.contains("js-plotly-plot");
-    element.style.minHeight = `${painted.layout.height}px`;
-    element.unpainted = figure;
-    await Plotly.react(element, painted.data, painted.layout, config);
-    if (first && clicked) element.on("plotly_click", clicked);
-    if (first && figure.layout.meta?.curves) emphasise(element);
+    element.figure ??= await json(`data-${element.id}`);
+    await plotly();
+    const { data, layout } = painted(element.figure), first = !element.classList.contains("js-plotly-plot");
+    element.style.minHeight = `${layout.height}px`;
+    await Plotly.react(element, data, layout, config);
+    if (first) element.on("plotly_click", (event) => painting.clicked(event));
     element.dataset.drawn = "yes";
   }
 
-  // The curve under the pointer stands out of the grey ones.
-  function emphasise(element) {
-    const pathOf = (curve) => [...element.querySelectorAll(".scatterlayer .trace")]
-      .find((one) => one.__data__?.[0]?.trace.index === curve)?.querySelector(".js-line");
-    let path = null, before = "";
-    const back = () => {
-      if (path) path.style.cssText = before;
-      path = null;
-    };
-    element.on("plotly_hover", ({ points: [point] }) => {
-      back();
-      path = pathOf(point.curveNumber) ?? null;
-      if (!path) return;
-      before = path.style.cssText;
-      path.style.strokeWidth = "3px";
-      if (point.data.mode === "lines") path.style.stroke = getComputedStyle(document.documentElement).getPropertyValue("--ink");
-    });
-    element.on("plotly_unhover", back);
+  const shown = () => [...document.querySelectorAll(".plot")].filter((element) => element.checkVisibility());
+  let pass = 0;
+  // Draws all figures that are shown; what was drawn before is out of date.
+  async function refresh() {
+    pass += 1;
+    const now = pass, elements = shown();
+    for (const element of elements) delete element.dataset.drawn;
+    for (const element of elements) if (now === pass) await draw(element);
   }
 
-  const drawStale = () => Promise.all([...inSight].filter((one) => stale.has(one)).map(draw));
-
-  const observer = new IntersectionObserver((changes) => {
-    for (const { target, isIntersecting } of changes) {
-      if (isIntersecting) inSight.add(target); else inSight.delete(target);
-    }
-    drawStale();
-  }, { rootMargin: "300px" });
-
-  // Begins to watch the figures in `root`.
-  function watch(root) {
-    for (const element of root.querySelectorAll(".plot")) {
-      stale.add(element);
-      observer.observe(element);
-    }
-  }
-
-  // What is drawn is out of date.
-  function refresh() {
-    for (const element of document.querySelectorAll(".plot")) {
-      stale.add(element);
-      delete element.dataset.drawn;
-    }
-    return drawStale();
-  }
-
-  // What is shown is drawn, in sight or not: who prints does not scroll.
-  async function drawShown() {
-    for (const element of document.querySelectorAll(".plot")) {
-      if (element.checkVisibility() && stale.has(element)) await draw(element);
-    }
-  }
-
-  // A file of `text` or of a Blob, handed to the reader.
-  function save(name, content, type) {
-    const link = document.createElement("a");
-    link.href = URL.createObjectURL(content instanceof Blob ? content : new Blob([content], { type }));
+  function save(name, content) {
+    const link = tailscope.element("a");
+    link.href = URL.createObjectURL(new Blob([content], { type: "text/csv" }));
     link.download = name;
     link.click();
-    setTimeout(() => URL.revokeObjectURL(link.href), 10_000);
   }
-
-  const escaped = (text) => text.replace(/[&<>]/g, (sign) => ({ "&": "&amp;", "<": "&lt;", ">": "&gt;" })[sign]);
 
   // A picture stands alone: with title, provenance, and the reasons of a run that is not complete.
-  function titled(element) {
-    const of = (selector) => [...element.closest("figure").querySelectorAll(selector)].map((one) => escaped(one.textContent));
-    const small = [...of(".subtitle"), ...of(".badge")].map((text) => `<sub>${text}</sub>`);
-    const text = [...of("figcaption h3, figcaption h4"), ...small].join("<br>");
-    const title = { text, x: 0.01, xanchor: "left", y: 1, yref: "container", yanchor: "top", pad: { t: 8 }, font: { size: 15 } };
-    const legend = { ...element.layout.legend, y: 1 - 52 / (element.layout.height + 60) };
-    return { title, legend };
+  function picture(element, format) {
+    const of = (selector) => [...element.closest("figure").querySelectorAll(selector)].map((part) => part.textContent.replace(/</g, "&lt;"));
+    const { data, layout } = painted(element.figure), height = layout.height + 60;
+    const small = [...of(".subtitle"), ...of(".badge")].map((words) => `<sub>${words}</sub>`);
+    const title = { text: [...of("h3, h4"), ...small].join("<br>"), x: 0.01, y: 1, yref: "container", yanchor: "top", pad: { t: 8 }, font: { size: 15 } };
+    const around = { title, margin: { ...layout.margin, t: 96 }, legend: { ...layout.legend, y: 1 - 52 / height } };
+    return Plotly.downloadImage({ data, layout: { ...layout, ...around }, config },
+      { format, filename: element.dataset.name, width: element.clientWidth, height, scale: format === "png" ? 2 : 1 });
   }
-
-  async function saveImage(element, format) {
-    if (stale.has(element) || !element.dataset.drawn) await draw(element);
-    const scale = format === "png" ? 2 : 1;
-    const { width, height } = element.getBoundingClientRect();
-    const told = titled(element);
-    const picture = { data: element.data, layout: { ...element.layout, ...told, margin: { ...element.layout.margin, t: 96 } }, config };
-    const address = await Plotly.toImage(picture, { format, width, height: height + 60, scale });
-    const [head, body] = [address.slice(0, address.indexOf(",")), address.slice(address.indexOf(",") + 1)];
-    const bytes = head.includes("base64")
-      ? Uint8Array.from(atob(body), (letter) => letter.charCodeAt(0)) : decodeURIComponent(body);
-    save(`${element.dataset.name}.${format}`, new Blob([bytes], { type: head.slice(5).split(";")[0] }));
-  }
-
-  document.addEventListener("click", async (event) => {
-    const button = event.target.closest("button[data-save]");
-    if (!button) return;
-    const { save: format, of } = button.dataset;
-    if (format === "copy") {
-      await navigator.clipboard.writeText(await tailscope.unpack.text(of));
-      button.textContent = "copied";
-      setTimeout(() => { button.textContent = "copy"; }, 2_000);
-    } else if (format === "csv") save(`${button.dataset.name}.csv`, await tailscope.unpack.text(of), "text/csv");
-    else await saveImage(document.getElementById(of), format);
+  document.addEventListener("click", async ({ target }) => {
+    const { save: format, of, name } = target.closest("button[data-save]")?.dataset ?? {};
+    if (format === "csv") save(`${name}.csv`, await text(of));
+    else if (format) await picture(document.getElementById(of), format);
   });
 
-  // Enter opens the instant of a figure's greatest time, as a click on its point does.
-  document.addEventListener("keydown", ({ key, target }) => {
-    if (key !== "Enter" || !target.dataset.drawn || !clicked) return;
-    let worst = null;
-    for (const data of target.data.filter(({ meta }) => meta?.run && meta.ns)) {
-      data[data.meta.ns].forEach((value, place) => {
-        if (value > (worst?.value ?? 0)) worst = { data, value, customdata: data.customdata?.[place], x: data.x[place] };
-      });
-    }
-    if (worst) clicked({ points: [worst] });
-  });
-
-  const shown = () => [...document.querySelectorAll(".plot")].filter((one) => one.checkVisibility() && one.unpainted);
   // At once: who prints does not wait.
   function repaint(size) {
-    for (const element of shown()) {
-      const { data, layout } = fitted(tailscope.paint.paint(element.unpainted, chosen()));
+    for (const element of shown().filter(({ dataset }) => dataset.drawn)) {
+      const { data, layout } = painted(element.figure);
       Plotly.react(element, data, { ...layout, ...size }, config);
     }
   }
-
-  let theme = null;
-  function toPaper() {
-    document.querySelectorAll("details:not(.verbatim):not(.folded)").forEach((details) => { details.open = true; });
-    theme = tailscope.dark.mediaText;
+  let screen = null;
+  window.addEventListener("beforeprint", () => {
+    document.querySelectorAll("details:not(.verbatim)").forEach((details) => { details.open = true; });
+    screen = tailscope.dark.mediaText;
     tailscope.dark.mediaText = "not all";
     repaint({ width: PAPER_PX, autosize: false });
-  }
-  function fromPaper() {
-    tailscope.dark.mediaText = theme;
-    repaint({});
-  }
-  // A browser's menu does not wait for figures out of sight, which are not drawn yet. A key can.
-  window.addEventListener("keydown", async (event) => {
-    const held = (event.ctrlKey || event.metaKey) && !event.shiftKey && !event.altKey;
-    if (!held || event.key.toLowerCase() !== "p") return;
-    event.preventDefault();
-    await drawShown();
-    window.print();
   });
-  window.addEventListener("beforeprint", toPaper);
-  window.addEventListener("afterprint", fromPaper);
-  window.matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => refresh());
+  window.addEventListener("afterprint", () => {
+    tailscope.dark.mediaText = screen;
+    repaint({});
+  });
 
-  // `choice` gives the Set of chosen entries, null for all; `onClick` gets Plotly's events.
-  function start(choice, onClick) {
-    chosen = choice;
-    clicked = onClick;
-    watch(document);
-  }
-  return { start, watch, refresh, drawShown, save, config, narrow };
+  // `chosen` is the Set of entries to draw, null for all; `limit` a reader's, in µs, null for none;
+  // `clicked` gets Plotly's events.
+  window.addEventListener("load", refresh);
+  const painting = { chosen: null, limit: null, clicked: () => {}, draw, json, refresh };
+  return painting;
 })();

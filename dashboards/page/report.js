@@ -1,56 +1,47 @@
 // The report: which page is shown, of which scenario, with which runs. All of it stands in the
-// address: #/ramp?scenario=mem_frag&show=seglist,tlsf&pin=tlsf, #/run/<id>, #/sample/<run>/<key>.
+// address: #/ramp?scenario=mem_frag&show=seglist&show=tlsf, #/run/<id>, #/sample/<run>/<key>.
 (() => {
+  const { element, figures, instant } = tailscope;
   const data = JSON.parse(document.getElementById("data").textContent);
-  const main = document.querySelector("main"), picker = document.getElementById("picker");
-  const byName = new Map(data.entries.map(({ entry, name }) => [name, entry]));
+  const main = document.querySelector("main"), picker = document.getElementById("picker"), unknown = document.getElementById("unknown");
   const names = new Map(data.entries.map(({ entry, name }) => [entry, name]));
-  // All pages of a scenario one below the other, as paper has them; and those of every scenario.
-  const ALL = "all", PRINT = "print", PRINTED = new Set(data.everywhere.filter((page) => page !== "runs"));
-  // So many have colours of their own where no picker tells them apart.
-  const FEW = 8;
+  // All pages one below the other, as paper has them.
+  const ALL = "all";
+  // So many runs are shown before anybody chose.
+  const FIRST = 6;
   const POLL_MS = 2_000, ANSWER_MS = 60_000;
-  let address = null, chosen = null, shownSections = [];
+  let address = null, shown = [];
 
-  const decoded = (text) => {
+  function decoded(text) {
     try {
       return decodeURIComponent(text);
     } catch {
       return text;
     }
-  };
-  const list = (text) => (text ? text.split(",").map(decoded) : []);
+  }
 
   function read() {
-    const [path, query = ""] = location.hash.replace(/^#\/?/, "").split(/\?(.*)/s);
+    const [path, query = ""] = location.hash.replace(/^#\/?/, "").split(/\?(.*)/s), asked = new URLSearchParams(query);
     const [page, ...rest] = (path || (data.scenarios.length ? "overview" : data.everywhere[0])).split("/").map(decoded);
-    const told = new Map(query.split("&").filter(Boolean).map((pair) => pair.split(/=(.*)/s)));
-    const scenario = list(told.get("scenario"))[0] ?? data.scenarios[0]?.name;
-    const show = told.has("show") ? list(told.get("show")) : null;
-    const one = (name) => (told.has(name) ? list(told.get(name)).join(",") : undefined);
-    return { page, rest, scenario, show, pin: list(told.get("pin")), quantity: one("quantity"), time: one("time"),
-      beside: one("beside"), at: one("at"), cursors: one("cursors"), limit: one("limit") ?? data.limit ?? "" };
+    return { page, rest, scenario: asked.get("scenario") ?? data.scenarios[0]?.name, show: asked.getAll("show"),
+      limit: asked.get("limit") ?? data.limit, beside: asked.get("beside") ?? "" };
   }
 
-  function write({ page, rest = [], scenario, show, pin, limit, ...more }) {
-    const query = [];
-    const joined = (some) => some.map(encodeURIComponent).join(",");
-    if (scenario && scenario !== data.scenarios[0]?.name) query.push(`scenario=${encodeURIComponent(scenario)}`);
-    if (show) query.push(`show=${joined(show)}`);
-    if (pin?.length) query.push(`pin=${joined(pin)}`);
-    // What an instant is looked at by is of that instant alone.
-    for (const name of ["quantity", "time", ...(page === "sample" ? ["beside", "at", "cursors"] : [])]) {
-      if (more[name]) query.push(`${name}=${joined(more[name].split(","))}`);
-    }
-    if ((limit ?? "") !== (data.limit ?? "")) query.push(`limit=${encodeURIComponent(limit)}`);
-    const path = [page, ...rest].map(encodeURIComponent).join("/");
-    return `#/${path}${query.length ? `?${query.join("&")}` : ""}`;
+  function write({ page, rest = [], scenario, show, limit, beside }) {
+    const query = new URLSearchParams(show.map((name) => ["show", name]));
+    if (scenario && scenario !== data.scenarios[0]?.name) query.set("scenario", scenario);
+    if (limit !== data.limit) query.set("limit", limit);
+    if (page === "sample" && beside) query.set("beside", beside);
+    return `#/${[page, ...rest].map(encodeURIComponent).join("/")}${query.size ? `?${query}` : ""}`;
   }
 
-  const sectionOf = ({ page, scenario, rest }) => [...document.querySelectorAll("section.page")].find((one) =>
-    one.dataset.page === page
-      && (one.dataset.scenario === undefined || one.dataset.scenario === scenario)
-      && (one.dataset.run === undefined || one.dataset.run === rest[0])) ?? null;
+  // The same page, seen otherwise.
+  function alter(change) {
+    address = { ...address, ...change };
+    history.replaceState(null, "", write(address));
+    reveal();
+    return figures.refresh().then(followed);
+  }
 
   // What the server of a served report answers. Raises an Error with a sentence.
   async function ask(path) {
@@ -65,260 +56,110 @@
     return answer;
   }
 
-  // Of a served report any run has a page, whether or not its figures are shown.
-  function sectionOfRun(id) {
-    const there = sectionOf({ page: "run", rest: [id] });
-    if (there) return there;
-    const made = document.createElement("section");
-    made.className = "page";
-    Object.assign(made.dataset, { page: "run", run: id });
-    if (data.served) made.dataset.ask = `run?id=${encodeURIComponent(id)}`;
-    main.append(made);
-    return made;
-  }
-
-  // A page that is not in the document yet: packed in it, or with its server.
-  async function fill(section) {
-    const { html, run, ask: path, filled } = section.dataset;
-    if (filled || !(html || path || run)) return;
-    section.dataset.filled = "yes";
-    try {
-      const words = path ? await (await ask(path)).text()
-        : run ? (await tailscope.unpack.json(data.runs[run]))[run] : await tailscope.unpack.text(html);
-      section.insertAdjacentHTML("beforeend", words);
-    } catch (error) {
-      delete section.dataset.filled;
-      throw error;
-    }
-    tailscope.figures.watch(section);
-    if (section.dataset.page === "runs") tailscope.runs.attach(section);
-  }
-
-  const sectionsOf = ({ scenario }) => [...document.querySelectorAll("section.page")].filter((one) =>
-    one.dataset.scenario === undefined ? PRINTED.has(one.dataset.page) : address.page === PRINT || one.dataset.scenario === scenario);
-  const severalPages = () => [ALL, PRINT].includes(address.page);
-
-  const entriesOf = (scenario) => {
-    const worst = data.scenarios.find(({ name }) => name === scenario)?.worst ?? {};
-    return data.entries.filter(({ entry }) => entry in worst)
-      .map((one) => ({ ...one, worst: worst[one.entry][0], told: worst[one.entry][1], who: worst[one.entry][3] }));
+  const packOf = (id) => {
+    if (!Object.hasOwn(data.runs, id)) throw new Error(`This report has no run named ${id}.`);
+    return figures.json(data.runs[id]);
   };
+  const scenarioOf = (name) => data.scenarios.find((scenario) => scenario.name === name);
 
-  const known = (some) => new Set(some.filter((name) => byName.has(name)).map((name) => byName.get(name)));
-
-  function state() {
-    const pinned = known(address.pin), entries = entriesOf(address.scenario);
-    return { shown: address.show ? known(address.show) : tailscope.picker.first(entries, pinned), pinned };
+  // The sections that the address names, filled. Raises an Error with a sentence.
+  async function sections() {
+    const { page, rest: [id = ""], scenario } = address, every = [...document.querySelectorAll("section.page")];
+    if (page === "run") {
+      const section = every.find(({ dataset }) => dataset.page === "run");
+      section.innerHTML = data.served ? await (await ask(`run?id=${encodeURIComponent(id)}`)).text() : (await packOf(id)).html;
+      return [section];
+    }
+    if (page !== "sample" && !data.everywhere.includes(page) && !scenarioOf(scenario)) throw new Error(`This report has no scenario named ${scenario}.`);
+    const found = page === ALL ? every.filter(({ dataset }) => dataset.scenario || ["overview", "matrix", "history"].includes(dataset.page))
+      : every.filter(({ dataset }) => dataset.page === page && (dataset.scenario ?? scenario) === scenario);
+    if (!found.length) throw new Error(`This report has no page of that name: ${location.hash}`);
+    for (const section of found.filter(({ dataset }) => dataset.ask)) {
+      section.innerHTML = await (await ask(section.dataset.ask)).text();
+      delete section.dataset.ask;
+      if (section.dataset.page === "runs") attach(section);
+    }
+    return found;
   }
 
-  function pick({ shown, pinned }) {
-    const all = (set) => [...set].sort((a, b) => a - b).map((entry) => names.get(entry));
-    alter({ show: shown && all(shown), pin: all(pinned) }, choose);
+  // What is shown before anybody chose: all where they are few, else the worst and the best of those
+  // that keep the same waiting, interrupts or tasks.
+  function first(entries) {
+    if (entries.length <= FIRST) return entries;
+    return [...new Set(entries.map(({ who }) => who))].flatMap((who) => {
+      const lane = entries.filter((entry) => entry.who === who);
+      return [lane[0], lane[lane.length - 1]];
+    });
   }
 
-  // The same page, seen otherwise; `tell` what does not draw itself.
-  function alter(change, tell) {
-    address = { ...address, ...change };
-    history.replaceState(null, "", write(address));
-    tell?.();
-    navigate();
-    return redraw().then(followed);
-  }
-
-  async function redraw() {
-    await tailscope.figures.refresh();
-    if (severalPages()) await tailscope.figures.drawShown();
-  }
-
-  // The runs that figures show, their chips, and their colours.
+  // One chip for each run of the scenario, the worst first; what is chosen is drawn.
   function choose() {
-    const entries = entriesOf(address.scenario), now = state();
-    chosen = now.shown;
-    const picked = shownSections.some((section) => section.dataset.page !== "history" && section.querySelector(".plot"));
-    picker.hidden = !picked;
-    tailscope.paint.assign(picked || data.entries.length > FEW ? chosen : byName.values());
-    tailscope.picker.draw(picker, entries, now, pick);
-    for (const figure of document.querySelectorAll("figure[data-entry]")) {
-      figure.hidden = !chosen.has(Number(figure.dataset.entry));
-    }
-    for (const swatch of document.querySelectorAll(".grid .swatch[data-entry]")) {
-      swatch.classList.toggle("off", !chosen.has(Number(swatch.dataset.entry)));
-    }
-  }
-
-  // Of tables with a choice, the group that the address names, else the first choice.
-  function chooseGroups() {
-    for (const select of document.querySelectorAll("select.quantity")) {
-      const words = [...select.options].map(({ value }) => value);
-      const first = select.querySelector("[selected]").value;
-      select.value = words.includes(address.quantity) ? address.quantity : first;
-      for (const body of select.closest(".table-head").nextElementSibling.querySelectorAll("tbody")) {
-        body.hidden = select.value !== "all" && body.dataset.group !== select.value;
-      }
-    }
+    const worst = scenarioOf(address.scenario)?.worst ?? {};
+    const entries = Object.keys(worst).map((entry) => ({ entry: Number(entry), name: names.get(Number(entry)), ...worst[entry] }));
+    entries.sort((a, b) => (b.ns ?? -1) - (a.ns ?? -1));
+    const asked = data.entries.filter(({ name }) => address.show.includes(name));
+    figures.chosen = address.page === ALL && !asked.length ? null : new Set((asked.length ? asked : first(entries)).map(({ entry }) => entry));
+    picker.hidden = address.page === ALL || !shown.some((section) => section.dataset.scenario && section.querySelector(".plot"));
+    picker.querySelector(".count").textContent = `${entries.filter(({ entry }) => figures.chosen?.has(entry)).length} of ${entries.length} shown`;
+    const focused = document.activeElement?.dataset.entry;
+    picker.querySelector(".chips").replaceChildren(...entries.map(({ entry, name, told }) => {
+      const chip = element("button", undefined, "chip"), swatch = element("span", "", "swatch"), pressed = figures.chosen?.has(entry);
+      chip.type = "button";
+      chip.dataset.entry = entry;
+      chip.setAttribute("aria-pressed", String(pressed));
+      if (pressed) swatch.style.background = `var(--palette-${entry % 8})`;
+      chip.append(swatch, element("span", name, "name"), element("span", told, "worst"));
+      chip.addEventListener("click", () => {
+        const now = new Set(figures.chosen);
+        if (!now.delete(entry)) now.add(entry);
+        alter({ show: [...now].map((other) => names.get(other)) });
+      });
+      return chip;
+    }));
+    if (focused !== undefined) picker.querySelector(`[data-entry="${focused}"]`)?.focus();
+    picker.querySelector(".all").onclick = () => alter({ show: entries.map(({ name }) => name) });
+    picker.querySelector(".reset").onclick = () => alter({ show: [] });
   }
 
   // A reader's limit in ns: null for none, NaN for what is no time.
-  const UNITS = { "": 1e3, ns: 1, us: 1e3, "µs": 1e3, ms: 1e6 };
+  const UNITS = { ns: 1, us: 1e3, "µs": 1e3, ms: 1e6 };
   function limitOf(text) {
-    const found = /^([0-9]+(?:\.[0-9]+)?) *(ns|us|µs|ms)?$/.exec(text.trim());
-    return text.trim() === "" ? null : found ? Number(found[1]) * UNITS[found[2] ?? ""] : NaN;
+    const [, digits, unit = "us"] = /^([0-9]+(?:\.[0-9]+)?) *(ns|us|µs|ms)?$/.exec(text) ?? [];
+    return text === "" ? null : Number(digits) * UNITS[unit];
   }
 
-  // Draws the line of the limit through the first pictures, and says who stays within it.
+  // Draws the line of the limit, and says who stays within it.
   function judge() {
-    const limit = limitOf(address.limit), some = limit !== null && !Number.isNaN(limit);
+    const limit = limitOf(address.limit.trim()), some = limit !== null && !Number.isNaN(limit);
     document.getElementById("limit").value = address.limit;
     document.getElementById("limit-wrong").hidden = limit === null || some;
-    tailscope.paint.limit = some ? limit / 1e3 : null;
-    tailscope.paint.time = address.time === "linear" ? "linear" : "log";
-    for (const button of document.querySelectorAll("button.time")) button.setAttribute("aria-pressed", String(!address.time));
-    for (const table of document.querySelectorAll(".dots")) {
-      const [low, high] = table.dataset.ends.split(" ").map((end) => Math.log(Number(end)));
-      const percent = (100 * (Math.log(limit) - low)) / (high - low);
-      table.classList.toggle("limited", some && percent >= 0 && percent <= 100);
-      table.style.setProperty("--limit", `${percent}%`);
-      for (const row of table.querySelectorAll("[data-within]")) row.classList.toggle("over", some && Number(row.dataset.within) > limit);
-    }
+    figures.limit = some ? limit / 1e3 : null;
+    for (const row of document.querySelectorAll("[data-within]")) row.classList.toggle("over", some && Number(row.dataset.within) > limit);
     for (const box of document.querySelectorAll(".by-limit")) {
       box.hidden = !some;
       const steps = [...box.children], holds = steps.filter((step) => Number(step.dataset.from) <= limit).pop();
-      for (const step of steps) {
-        step.hidden = step !== holds;
-        step.firstElementChild.textContent = `Under ${address.limit.trim()}:`;
-      }
+      for (const step of steps) step.hidden = step !== holds;
+      if (some) holds.firstElementChild.textContent = `Under ${address.limit.trim()}:`;
     }
-  }
-
-  function navigate() {
-    const scenario = data.scenarios.find(({ name }) => name === address.scenario);
-    for (const link of document.querySelectorAll("nav a[data-page]")) {
-      link.hidden = link.dataset.all === undefined && !scenario?.pages.includes(link.dataset.page);
-      link.href = write({ ...address, rest: [], page: link.dataset.page });
-      if (link.dataset.page === address.page) link.setAttribute("aria-current", "page");
-      else link.removeAttribute("aria-current");
-    }
-    const select = document.getElementById("scenario");
-    select.value = address.scenario;
-  }
-
-  const refuse = (words) => {
-    const section = document.getElementById("unknown");
-    section.querySelector("p").textContent = words;
-    return section;
-  };
-
-  const runOf = async (id, key) => (data.served
-    ? (await ask(`sample?id=${encodeURIComponent(id)}&key=${encodeURIComponent(key ?? "")}`)).json()
-    : (await tailscope.unpack.json(`${data.runs[id]}-samples`))[id]);
-
-  // What the address holds of an instant: zoom and cursors, in µs.
-  function look(seen) {
-    address = { ...address, ...seen };
-    history.replaceState(null, "", write(address));
-    followed();
-  }
-
-  // The other runs of the scenario, each with its longest wait, to lay beside this instant.
-  function besideChoice(id) {
-    const select = document.getElementById("beside"), worst = data.scenarios.find(({ name }) => name === address.scenario)?.worst ?? {};
-    const others = Object.entries(worst).filter(([, [, , instant]]) => instant && instant[0] !== id)
-      .map(([entry, [, told, instant]]) => new Option(`${names.get(Number(entry))}, ${told}`, instant.join("/")));
-    select.replaceChildren(new Option("nothing", ""), ...others);
-    select.value = address.beside ?? "";
-    if (select.selectedIndex < 0) select.prepend(new Option(address.beside, address.beside, true, true));
-    select.parentElement.hidden = !others.length;
-  }
-
-  async function secondOf(beside) {
-    const at = (beside ?? "").lastIndexOf("/");
-    if (at < 0) return null;
-    const id = beside.slice(0, at), key = beside.slice(at + 1);
-    const run = data.served || Object.hasOwn(data.runs, id) ? await runOf(id, key) : null;
-    if (!run || !Object.hasOwn(run.samples, key)) throw new Error(`This report has no instant ${beside} to lay beside.`);
-    return { run, sample: run.samples[key], title: tailscope.sample.titleOf(run, key) };
-  }
-
-  async function samplePage(section, [id, key]) {
-    const run = await runOf(id, key);
-    besideChoice(id);
-    const known = key !== undefined && Object.hasOwn(run.samples, key);
-    section.querySelector("h2").textContent = tailscope.sample.titleOf(run, key ?? "");
-    const box = section.querySelector(".instant");
-    const around = run.around ?? neighbours(run, key);
-    for (const [name, other] of Object.entries(around)) {
-      const link = section.querySelector(`[data-step="${name}"]`);
-      link.hidden = other === undefined;
-      if (other !== undefined) link.href = write({ ...address, page: "sample", rest: [id, other], at: "", cursors: "" });
-    }
-    section.querySelector(".of-run").href = write({ ...address, page: "run", rest: [id] });
-    if (!known) {
-      const kept = Object.keys(run.samples).length;
-      box.replaceChildren(document.createTextNode(data.served
-        ? "The capture does not show it, so there is no waveform."
-        : `No waveform of it is stored in this report. It keeps those of the ${kept} most telling ` +
-          "operations and interrupts of this run; the whole capture is in the run folder."));
-      return;
-    }
-    const second = await secondOf(address.beside);
-    tailscope.paint.assign(new Set([...chosen, run.entry, ...(second ? [second.run.entry] : [])]));
-    await tailscope.unpack.plotly();
-    await tailscope.sample.draw(box, { run, sample: run.samples[key], title: tailscope.sample.titleOf(run, key) }, second, address, look);
-  }
-
-  // The stored operations, or stimuli, before and after `key`.
-  function neighbours(run, key = "") {
-    const outside = key.startsWith("@"), place = (one) => Number(one.replace("@", ""));
-    const alike = Object.keys(run.samples).filter((one) => one.startsWith("@") === outside);
-    const sorted = alike.sort((a, b) => place(a) - place(b));
-    const before = sorted.filter((one) => place(one) < place(key)), after = sorted.filter((one) => place(one) > place(key));
-    return { previous: before[before.length - 1], next: after[0] };
-  }
-
-  async function show() {
-    address = read();
-    const [id] = address.rest;
-    const aboutRun = ["run", "sample"].includes(address.page);
-    if (aboutRun && Object.hasOwn(data.scenario_of, id ?? "")) address.scenario = data.scenario_of[id];
-    const scenario = data.scenarios.find(({ name }) => name === address.scenario);
-    let section = severalPages() ? sectionsOf(address)[0] : address.page === "run" ? sectionOfRun(id ?? "") : sectionOf(address);
-    if (!scenario && !data.everywhere.includes(address.page) && !(aboutRun && data.served)) {
-      section = refuse(`This report has no scenario named ${address.scenario}.`);
-    } else if (aboutRun && !data.served && !Object.hasOwn(data.runs, id ?? "")) section = refuse(`This report has no run named ${id ?? ""}.`);
-    else if (!section) section = refuse(`This report has no page of that name: ${location.hash}`);
-    if (!scenario) address.scenario = data.scenarios[0]?.name;
-    shownSections = severalPages() && scenario ? sectionsOf(address) : [section];
-    const moment = address;
-    try {
-      for (const one of shownSections) await fill(one);
-      if (moment !== address) return;  // the reader went on meanwhile
-      reveal();
-      if (section.dataset.page === "sample") {
-        await samplePage(section, address.rest);
-        document.title = `${section.querySelector("h2").textContent} · Tailscope`;
-      }
-      else await redraw();
-    } catch (error) {
-      if (moment !== address) return;
-      shownSections = [refuse(error.message)];
-      reveal();
-    }
-    followed();
   }
 
   function reveal() {
-    for (const one of document.querySelectorAll("section.page")) {
-      one.hidden = !shownSections.includes(one);
-      one.classList.toggle("follows", shownSections.indexOf(one) > 0);
+    for (const section of document.querySelectorAll("section.page")) {
+      section.hidden = !shown.includes(section);
+      section.classList.toggle("follows", shown.indexOf(section) > 0);
     }
-    chooseGroups();
     judge();
-    navigate();
     choose();
-    const heading = shownSections[0]?.querySelector("h2")?.textContent ?? "";
-    document.title = [heading, shownSections[0]?.dataset.scenario, "Tailscope"].filter(Boolean).join(" · ");
-    const unknown = (address.show ?? []).concat(address.pin).filter((name) => !byName.has(name));
-    note(unknown.length ? `This report has no run named ${unknown.join(", ")}.` : "");
+    for (const link of document.querySelectorAll("nav a[data-page]")) {
+      link.hidden = link.dataset.all === undefined && !scenarioOf(address.scenario)?.pages.includes(link.dataset.page);
+      link.href = write({ ...address, rest: [], page: link.dataset.page });
+      link.ariaCurrent = link.dataset.page === address.page ? "page" : null;
+    }
+    document.getElementById("scenario").value = address.scenario;
+    const heading = shown[0].querySelector("h2")?.textContent ?? "";
+    document.title = [heading, shown[0].dataset.scenario, "Tailscope"].filter(Boolean).join(" · ");
+    const others = address.show.filter((name) => !data.entries.some((entry) => entry.name === name));
+    note(others.length ? `This report has no run named ${others.join(", ")}.` : "");
   }
 
   function note(words) {
@@ -327,84 +168,142 @@
     box.textContent = words;
   }
 
+  // A run with its sample `key`. Raises an Error with a sentence.
+  async function sampleOf(id, key) {
+    const run = data.served ? await (await ask(`sample?id=${encodeURIComponent(id)}&key=${encodeURIComponent(key)}`)).json() : await packOf(id);
+    if (!Object.hasOwn(run.samples, key)) {
+      throw new Error(data.served ? `The capture does not show ${key}, so there is no waveform.`
+        : `No waveform of ${key} is stored in this report. It keeps those of the ${Object.keys(run.samples).length} most telling ` +
+          "operations and interrupts of this run; the whole capture is in the run folder.");
+    }
+    return { run, sample: run.samples[key], title: instant.titleOf(run, key) };
+  }
+
+  async function samplePage(section, [id = "", key = ""]) {
+    const one = await sampleOf(id, key), moment = address;
+    section.querySelector("h2").textContent = one.title;
+    const place = (other) => Number(other.replace("@", ""));
+    // The stored operations, or stimuli, before and after it.
+    const alike = Object.keys(one.run.samples).filter((other) => other.startsWith("@") === key.startsWith("@")).sort((a, b) => place(a) - place(b));
+    const at = alike.indexOf(key), around = one.run.around ?? { previous: alike[at - 1], next: alike[at + 1] };
+    for (const link of section.querySelectorAll("[data-step]")) {
+      const other = around[link.dataset.step];
+      link.hidden = other === undefined;
+      if (other !== undefined) link.href = write({ ...address, rest: [id, other] });
+    }
+    section.querySelector(".of-run").href = write({ ...address, page: "run", rest: [id] });
+    // The other runs of the scenario, each with its longest wait, to lay beside this instant.
+    const others = Object.entries(scenarioOf(address.scenario)?.worst ?? {}).filter(([, { instant: [run] }]) => run && run !== id);
+    const select = document.getElementById("beside");
+    select.replaceChildren(new Option("nothing", ""), ...others.map(([entry, { told, instant: where }]) => new Option(`${names.get(Number(entry))}, ${told}`, where.join("/"))));
+    select.value = address.beside;
+    select.parentElement.hidden = !others.length;
+    const slash = address.beside.lastIndexOf("/");
+    const second = slash < 0 ? [] : [await sampleOf(address.beside.slice(0, slash), address.beside.slice(slash + 1))];
+    if (moment === address) await instant.draw(section.querySelector(".instant"), [one, ...second]);
+  }
+
+  async function show() {
+    address = read();
+    const moment = address, [id = ""] = address.rest;
+    if (["run", "sample"].includes(address.page) && Object.hasOwn(data.scenario_of, id)) address.scenario = data.scenario_of[id];
+    try {
+      const found = await sections();
+      if (moment !== address) return;  // the reader went on meanwhile
+      shown = found;
+      reveal();
+      if (address.page === "sample") {
+        await samplePage(shown[0], address.rest);
+        if (moment === address) reveal();
+      }
+      await figures.refresh();
+    } catch (error) {
+      if (moment !== address) return;
+      unknown.querySelector("p").textContent = error.message;
+      shown = [unknown];
+      reveal();
+    }
+    if (moment === address) followed();
+  }
+
   // The page is what its address says.
   function followed() {
     document.body.dataset.shown = location.hash || "#/overview";
   }
 
-  // A point's key: customdata, or its first column; without any, the operation on the x axis.
-  function keyOf(point) {
-    const key = Array.isArray(point.customdata) ? point.customdata[0] : point.customdata;
-    return String(key ?? point.x);
-  }
-  function open({ points: [point] }) {
+  figures.clicked = ({ event, points: [point] }) => {
     const { run: of, runs } = point.data.meta ?? {}, run = of ?? runs?.[point.pointNumber];
-    if (run) location.hash = write({ ...address, page: "sample", rest: [run, keyOf(point)] });
-  }
+    const plot = event.target.closest(".plot");
+    if (plot.nearest) return plot.nearest(point.x);
+    const key = Array.isArray(point.customdata) ? point.customdata[0] : point.customdata ?? point.x;
+    if (run) location.hash = write({ ...address, page: "sample", rest: [run, String(key)] });
+  };
 
-  const select = document.getElementById("scenario");
-  select.addEventListener("change", () => {
-    const next = { ...address, rest: [], scenario: select.value };
-    const there = data.scenarios.find(({ name }) => name === select.value);
-    const lasting = [ALL, PRINT, ...data.everywhere].includes(next.page) || there.pages.includes(next.page);
-    location.hash = write(lasting ? next : { ...next, page: there.pages[0] ?? "overview" });
-  });
-  document.addEventListener("change", ({ target }) => {
-    if (!target.matches("select.quantity")) return;
-    address = { ...address, quantity: target.value };
-    history.replaceState(null, "", write(address));
-    chooseGroups();
-    followed();
+  document.getElementById("scenario").addEventListener("change", ({ target }) => {
+    const there = scenarioOf(target.value), stays = data.everywhere.includes(address.page) || there.pages.includes(address.page);
+    location.hash = write({ ...address, rest: [], scenario: target.value, page: stays ? address.page : there.pages[0] ?? "overview" });
   });
   document.getElementById("beside").addEventListener("change", ({ target }) => {
-    location.hash = write({ ...address, beside: target.value, at: "", cursors: "" });
+    location.hash = write({ ...address, beside: target.value });
   });
-  document.addEventListener("keydown", (event) => {
-    const step = { ArrowLeft: "previous", ArrowRight: "next" }[event.key];
-    if (!step || address.page !== "sample" || event.altKey || event.ctrlKey || event.metaKey) return;
-    if (event.target.closest("input, select, [tabindex='0']")) return;
-    const link = document.querySelector(`[data-step="${step}"]`);
-    if (!link.hidden) link.click();
-  });
-  document.addEventListener("click", ({ target }) => {
-    if (!target.matches("button.time")) return;
-    alter({ time: address.time ? "" : "linear" }, judge);
-  });
-  document.getElementById("limit").addEventListener("change", ({ target }) => alter({ limit: target.value }, judge));
+  document.getElementById("limit").addEventListener("change", ({ target }) => alter({ limit: target.value }));
   window.addEventListener("hashchange", () => {
     window.scrollTo(0, 0);
     show().then(() => main.querySelector("section.page:not([hidden]) h2")?.focus({ preventScroll: true }));
   });
-  tailscope.theme(() => {
-    return address.page === "sample" ? show() : redraw();
-  });
-  tailscope.figures.start(() => chosen, open);
-  show();
-  if (!data.served) return;
 
-  // What goes on, for the table of runs; any other page says if nobody answers any more.
-  let lost = false;
-  setInterval(async () => {
-    const section = shownSections[0];
-    if (document.hidden) return;
-    const watched = section?.dataset.page === "runs";
+  // Of a served report, the table of all runs: searched, two of them compared, some of them shown.
+  const picked = new Set();
+  function attach(section) {
+    const bar = element("p", undefined, "choices"), search = element("input"), box = element("div", undefined, "live");
+    const compare = element("a", "compare the two"), alone = element("a", "show these alone");
+    search.type = "search";
+    search.placeholder = "search all columns";
+    search.setAttribute("aria-label", "Search the runs");
+    bar.append(search, compare, alone);
+    section.querySelector(".page-head").after(box, bar);
+    const rows = [...section.querySelectorAll("tbody tr:not(.group)")];
+    function tell() {
+      const query = new URLSearchParams([...picked].map((run) => ["run", run]));
+      compare.hidden = picked.size !== 2;
+      compare.href = `compare?${query}`;
+      alone.hidden = !picked.size;
+      alone.href = `?${query}#/overview`;
+    }
+    for (const row of rows) {
+      const id = decodeURIComponent(row.querySelector('th a[href^="#/run/"]')?.hash.slice(6) ?? ""), choice = element("input");
+      if (!id) continue;
+      choice.type = "checkbox";
+      choice.checked = picked.has(id);
+      choice.setAttribute("aria-label", `Choose ${id}`);
+      choice.addEventListener("change", () => {
+        if (choice.checked) picked.add(id); else picked.delete(id);
+        tell();
+      });
+      row.cells[0].prepend(choice, " ");
+    }
+    search.addEventListener("input", () => {
+      const words = search.value.toLowerCase().split(/\s+/);
+      for (const row of rows) row.hidden = !words.every((word) => row.textContent.toLowerCase().includes(word));
+    });
+    tell();
+  }
+
+  // What goes on, for that table: HTML of the server's own making.
+  if (data.served) setInterval(async () => {
+    const [section] = shown, lead = section?.querySelector(".lead");
+    if (document.hidden || section?.dataset.page !== "runs" || !lead) return;
     try {
-      const answer = await ask(watched ? "live" : "alive");
-      if (lost) note("");
-      lost = false;
-      if (!watched) return;
-      const { counted, boxes } = await answer.json();
-      const lead = section.querySelector(".lead");
-      if (section !== shownSections[0] || !lead) return;  // the reader went on, or it is on its way
-      if (lead.textContent.trim() === counted) tailscope.runs.live(section, boxes);
-      else {
-        delete section.dataset.filled;
-        section.replaceChildren();
+      const { counted, boxes } = await (await ask("live")).json();
+      note("");
+      section.querySelector(".live").innerHTML = boxes;
+      if (lead.textContent.trim() !== counted) {
+        section.dataset.ask = "runs";
         await show();
       }
     } catch (error) {
-      lost = true;
       note(error.message);
     }
   }, POLL_MS);
+  show();
 })();

@@ -10,7 +10,8 @@ import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
-from analysis.compare.boards import group, on_board
+from analysis.compare.boards import MEANING, Across, group, on_board
+from analysis.compare.boards import tables as board_tables
 from base.run_folder.folder import EDGES
 from base.run_folder.manifest import VIRTUAL_BOARD
 from base.run_folder.quantities import CRITICAL, FREE_CRITICAL, HIT, LATENCY, PROBES, SECTION, TASK
@@ -21,7 +22,7 @@ from dashboards.answer import answer, recommended, standings, under_limits
 from dashboards.blocks import (
     Belief,
     Block,
-    Cell,
+    Chart,
     Column,
     Fact,
     Grid,
@@ -30,17 +31,31 @@ from dashboards.blocks import (
     Page,
     Prose,
     Verbatim,
-    per_run,
     present,
 )
-from dashboards.caveats import NO_CAPTURE, SIMULATED
+from dashboards.caveats import SIMULATED
 from dashboards.figures import interrupts, sections
-from dashboards.figures.waveform import worst_waveform
-from dashboards.formatting import MISSING, every_run, grouped, microseconds
+from dashboards.formatting import microseconds
 from dashboards.headline import facts, headline, holders
 from dashboards.loaded.lanes import lanes
-from dashboards.loaded.quantities import bound_of, bounds_sentence
+from dashboards.loaded.runs import bounds_sentence
 from dashboards.loaded.series import Series, counter_of
+from dashboards.page.templates import grid_of
+
+TITLES = {
+    "overview": "Overview",
+    "matrix": "Matrix",
+    "history": "History",
+    "runs": "Runs",
+    "comparison": "Comparison",
+    "boards": "Across boards",
+    "ramp": "Ramp",
+    "phase": "Phase",
+    "distributions": "Distributions",
+    "agreement": "Agreement",
+    "run": "Run",
+}
+"""Of pages, by key, in the order in which they are offered."""
 
 _MOST_OF_A_WARNING = 90
 
@@ -51,8 +66,8 @@ def believed(page: Page, series: Sequence[Series]) -> Page:
 
 
 def belief(series: Sequence[Series]) -> Belief | None:
-    """How many runs are complete, what they warn of, how far the witnesses differ, the budget, n
-    and the board.
+    """How many runs are complete, what they warn of, how far the witnesses differ, the budget and
+    the board.
 
     Red if a run is not complete, amber if a complete one has a warning, green otherwise. That some
     interrupts are undecided is told by a warning and no reason to doubt: the budgets have it. None
@@ -65,66 +80,53 @@ def belief(series: Sequence[Series]) -> Belief | None:
     warned = [
         (warning, member.run.id)
         for member in series
-        for warning in [warning for warning in member.run.manifest.warnings if HIT.key not in warning][:1]
+        for warning in member.run.manifest.warnings
+        if HIT.key not in warning
     ]
-    said = [Fact(f"{every_run(len(series))} complete", "matrix")]
+    complete = len(series) - len(doubtful)
+    said = [Fact(f"{complete} of {len(series)} complete", "matrix")]
     if doubtful:
         said = [Fact(f"{len(doubtful)} of {len(series)} not complete", "run", doubtful[0])]
-    elif len(series) == 1:
-        said = [Fact("the run is complete", "run", series[0].run.id)]
     if warned:
-        (text, run_id), *others = warned
+        text, run_id = warned[0]
         text = text if len(text) <= _MOST_OF_A_WARNING else f"{text[: _MOST_OF_A_WARNING - 1]}…"
-        head = f"{len(warned)} runs with warnings, such as" if others else "a warning"
-        said.append(Fact(f"{head}: {text}", "run", run_id))
+        said.append(Fact(f"{len(warned)} × a warning, such as: {text}", "run", run_id))
     differences = [manifest.agreement.wire_minus_dwt_cycles_max_abs for manifest in manifests]
     if measured := [value for value in differences if value is not None]:
-        furthest = f"{max(measured):.2g}"
         counters = " and ".join(dict.fromkeys(map(counter_of, manifests)))
-        apart = f"{float(furthest):g} {'cycle' if furthest == '1' else 'cycles'}"
-        words = "agree to the cycle" if max(measured) < 0.005 else f"differ by {apart} at most"
-        said.append(Fact(f"wire and {counters} {words}", "agreement"))
+        said.append(Fact(f"wire and {counters} differ by {max(measured):.2g} cycles at most", "agreement"))
     if budgets := [value for member in series if (value := member.run.budget(LATENCY)) is not None]:
         said.append(Fact(f"waits true to ±{microseconds(max(budgets))}", "agreement"))
-    if counts := [m.statistics[LATENCY.key].n for m in manifests if LATENCY.key in m.statistics]:
-        words = " to ".join(dict.fromkeys(map(grouped, (min(counts), max(counts)))))
-        said.append(Fact(f"{words} interrupts{' each' if len(counts) > 1 else ''}", "distributions"))
     virtual = sum(VIRTUAL_BOARD in manifest.tools for manifest in manifests)
-    words = f"{virtual} on the virtual board" if 0 < virtual < len(manifests) else "virtual board"
-    said.append(Fact(words if virtual else "real board", "agreement"))
+    said.append(Fact(f"{virtual} of {len(series)} on the virtual board", "agreement"))
     return Belief("red" if doubtful else "amber" if warned else "green", tuple(said))
 
 
 def agreement(series: Sequence[Series]) -> Page:
-    """Tables of agreement and error budget, and the differences of each run that has any.
-
-    Runs whose witnesses never differ by more than a cycle, the least that DWT can tell, are apart.
+    """Tables of agreement and error budget, and the differences of the runs whose witnesses differ
+    by more than a cycle, the least that DWT can tell.
     """
-    near: list[Series] = []
-    apart: list[Series] = []
-    for member in series:
-        furthest = member.run.manifest.agreement.wire_minus_dwt_cycles_max_abs
-        (near if furthest is not None and furthest <= 1 else apart).append(member)
-    figures = ((member.style.entry, sections.agreement(member)) for member in apart)
-    count = "1 run that agrees" if len(near) == 1 else f"{len(near)} runs that agree"
-    title = f"Wire and DWT: {count} to a cycle"
+    apart = [
+        member
+        for member in series
+        if (furthest := member.run.manifest.agreement.wire_minus_dwt_cycles_max_abs) is None or furthest > 1
+    ]
     simulated = any(VIRTUAL_BOARD in member.run.manifest.tools for member in series)
     blocks = present(
-        tables.agreement(apart) if apart else None,
-        replace(tables.agreement(near), key="near", title=title, folded=True) if near else None,
+        tables.agreement(series),
         tables.error_budget(series),
-        per_run("differences", "Wire minus DWT", figures),
+        sections.agreement(apart),
         Prose("What a simulated microsecond is worth", SIMULATED) if simulated else None,
     )
-    whose = every_run(len(near)) if len(near) == len(series) else f"{len(near)} of {len(series)} runs"
-    lead = f"In {whose} wire and DWT never differ by more than a cycle."
-    return Page("agreement", "Agreement", (lead,) if near else (), blocks)
+    near = len(series) - len(apart)
+    lead = f"In {near} of {len(series)} runs wire and DWT never differ by more than a cycle."
+    return Page("agreement", TITLES["agreement"], (lead,), blocks)
 
 
 def comparison(series: Sequence[Series]) -> Page:
-    """The tables of one scenario."""
-    blocks = present(tables.comparison(series), tables.differences(series))
-    return Page("comparison", "Comparison", ("Choose a maximum to see its instant.",), blocks)
+    """The table of one scenario."""
+    lead = ("Choose a maximum to see its instant.",)
+    return Page("comparison", TITLES["comparison"], lead, (tables.comparison(series),))
 
 
 def boards(series: Sequence[Series]) -> Page | None:
@@ -133,70 +135,59 @@ def boards(series: Sequence[Series]) -> Page | None:
     groups = group(line for line in lines if line is not None)
     if not groups:
         return None
-    lead = ("No board is better than another: what is the same is the allocator.",)
-    blocks = present(of_boards.figure(groups), of_boards.table(groups, series))
-    return Page("boards", "Across boards", lead, blocks)
+    lead = "No board is better than another: what is the same is the allocator."
+    remarks = (group.remark for group in groups if group.remark)
+    made = (grid_of("boards", table, MEANING) for table in board_tables(Across(groups, ())))
+    blocks = present(of_boards.figure(groups), *made)
+    return Page("boards", TITLES["boards"], (lead, *remarks), blocks)
+
+
+def _page(
+    key: str,
+    lead: str,
+    series: Sequence[Series],
+    *figures: Callable[[Sequence[Series]], Chart | None],
+) -> Page | None:
+    """The figures that have something to show. None without any."""
+    blocks = present(*(figure(series) for figure in figures))
+    return Page(key, TITLES[key], (lead,), blocks) if blocks else None
 
 
 def distributions(series: Sequence[Series]) -> Page | None:
     """Survival curves, latencies by what they met, and cycles by size."""
-    figures = (
-        *(sections.survival, sections.latency_survival),
-        *(interrupts.interrupt_latency, interrupts.other_latency, sections.cycles_by_size),
+    return _page(
+        "distributions",
+        "./lab histograms RUN writes each distribution for HdrHistogram's plotter.",
+        series,
+        *(sections.survival, sections.latency_survival, interrupts.interrupt_latency),
+        sections.cycles_by_size,
     )
-    blocks = present(*(figure(series) for figure in figures))
-    lead = ("./lab histograms RUN writes each distribution for HdrHistogram's plotter.",)
-    return Page("distributions", "Distributions", lead, blocks) if blocks else None
 
 
 def phase(series: Sequence[Series]) -> Page | None:
     """Latency against phase, and who masks. None without a sweep."""
-    blocks = present(interrupts.masking_by_call(series), interrupts.latency_by_phase(series))
-    lead = ("Stimuli met each call at phases all through it.",)
-    return Page("phase", "Phase", lead, blocks) if blocks else None
+    lead = "Stimuli met each call at phases all through it."
+    return _page("phase", lead, series, interrupts.masking_by_call, interrupts.latency_by_phase)
 
 
 def ramp(series: Sequence[Series]) -> Page | None:
     """Cost and latency against depth, or without depths against probes. None without either."""
-    met = [interrupts.at_depth(member.run) for member in series]
-    blocks = present(
-        sections.ramp(series),
-        interrupts.latency_by_depth(series, met),
-        interrupts.task_latency_by_depth(series, met),
-        sections.cycles_by_probes(series),
-        tables.cycles_by_probes(series),
+    return _page(
+        "ramp",
+        "A line that rises is a search that grows with the heap's fragments.",
+        series,
+        *(sections.ramp, interrupts.latency_by_depth, interrupts.task_latency_by_depth),
+        sections.cycles_by_probes,
     )
-    lead = ("A line that rises is a search that grows with the heap's fragments.",)
-    return Page("ramp", "Ramp", lead, blocks) if blocks else None
 
 
-def waveforms(series: Sequence[Series]) -> Page | None:
-    """Captures, each run's own. None where there are none."""
-    pulses, waits = [], []
-    for member in series:
-        pulses.append((member.style.entry, worst_waveform(member, CRITICAL)))
-        waits.append((member.style.entry, worst_waveform(member, LATENCY)))
-        member.run.release("edges", "operations")
-    blocks = present(
-        per_run("pulse", "The worst critical section, as captured", pulses),
-        per_run("interrupt", "The worst interrupt, as captured", waits),
-    )
-    return Page("waveforms", "Waveforms", _without_capture(series), blocks) if blocks else None
-
-
-def _without_capture(series: Sequence[Series]) -> tuple[str, ...]:
-    """The sentence on runs that are skipped where captures are drawn; none without such."""
-    skipped = [member.name for member in series if not (member.run.folder / EDGES).exists()]
-    return (NO_CAPTURE.format(names=", ".join(skipped)),) if skipped else ()
-
-
-def run(series: Series, *, whole: bool = True) -> Page:
-    """The page of one run, with all of run.json if it is `whole`; others have its figures."""
+def run(series: Series) -> Page:
+    """The page of one run, with all of run.json."""
     loaded, manifest = series.run, series.run.manifest
     bound, folder = bounds_sentence(loaded), f"runs/{loaded.id}"
     # Where its operations are from, why it is not complete, its warnings.
     sentences = (
-        *_without_capture([series]),
+        *(() if (loaded.folder / EDGES).exists() else (f"{EDGES} is missing: there are no waveforms.",)),
         *((loaded.origin,) if loaded.origin else ()),
         *(*manifest.reasons, *loaded.notes, *manifest.warnings),
         *((f"{bound}.",) if bound else ()),
@@ -212,7 +203,7 @@ def run(series: Series, *, whole: bool = True) -> Page:
         Prose("What to know", sentences, listed=True) if sentences else None,
         tables.comparison([series]),
         Prose("Open it elsewhere", elsewhere, listed=True, folded=True),
-        Verbatim("run.json", text) if whole else None,
+        Verbatim("run.json", text),
     )
     what = f"{manifest.scenario} with {configuration(manifest)} on {manifest.board}"
     lead = (f"{what}. The run is {manifest.verdict}.", f"Its folder: {loaded.id}.")
@@ -226,16 +217,15 @@ def overview(scenarios: Mapping[str, Sequence[Series]]) -> Page:
     blocks: list[Block | None] = [Prose("", tuple(recommended(among))), under_limits(among)]
     for place, (scenario, series) in enumerate(scenarios.items()):
         ordering = ordered[scenario]
-        behind = (*holders(ordering), *facts(series, ordering))
+        behind = (*holders(ordering), *facts(ordering))
         blocks += [
             Prose(scenario, headline(scenario, ordering)),
-            answer(scenario, series, ordering, legend=place == 0),
+            answer(scenario, series, ordering, legend=place == 0) if ordering else None,
             Prose(f"{scenario}: what held it, and what else to know", behind, True, True) if behind else None,
         ]
     doubtful = sum(not member.run.manifest.complete for series in scenarios.values() for member in series)
-    noun, verb = ("run", "is") if doubtful == 1 else ("runs", "are")
-    doubt = f"{doubtful} {noun} shown here {verb} not complete: see the reasons before any number."
-    return Page("overview", "Overview", (doubt,) if doubtful else (), present(*blocks))
+    doubt = f"Not complete, of the runs shown here: {doubtful}. See the reasons before any number."
+    return Page("overview", TITLES["overview"], (doubt,) if doubtful else (), present(*blocks))
 
 
 _WORST = {
@@ -247,7 +237,6 @@ _WORST = {
 }
 _MATRIX_COLUMNS = (
     Column("possible_ns", "possible wait (µs)"),
-    Column("bound_ns", "static bound, allocate (µs)"),
     Column("heap_used_bytes", "heap used (bytes)"),
     Column("flash_bytes", "flash (bytes)"),
     Column("static_ram_bytes", "static RAM (bytes)"),
@@ -269,7 +258,7 @@ def matrix(scenarios: Mapping[str, Sequence[Series]]) -> Page:
         rows: list[tuple[float, Line]] = []
         for member in series:
             manifest = member.run.manifest
-            maxima = (tables.brief(member, among) for among in shared)
+            maxima = (tables.worst(member, among, brief=True) for among in shared)
             footprint, memory = manifest.footprint, manifest.memory
             why = memory.why_not or "" if memory else ""
             used, lost = (
@@ -279,30 +268,19 @@ def matrix(scenarios: Mapping[str, Sequence[Series]]) -> Page:
             bytes_of = (
                 tables.number(getattr(footprint, name, None)) for name in ("flash_bytes", "static_ram_bytes")
             )
-            cells = (*maxima, tables.possible(member), _bound(member), used, *bytes_of, lost)
+            cells = (*maxima, tables.possible(member), used, *bytes_of, lost)
             wait_ns = manifest.possible_wait.ns if manifest.possible_wait else 0
             rows.append((-(wait_ns or 0), tables.line_of(member, cells)))
         groups.append(Group(scenario, tuple(line for _, line in sorted(rows, key=lambda row: row[0]))))
     # Above a column stands the error that all rows share.
     maxima_columns = (
-        replace(column, note=tables.among(quantity, every).total) for quantity, column in _WORST.items()
+        replace(column, note=tables.among(quantity, every).budget) for quantity, column in _WORST.items()
     )
-    of_placements = [
-        f"{scenario}: {sentence}"
-        for scenario, series in scenarios.items()
-        for sentence in placements.undecided(series)
-    ]
-    legend = " ".join((_LEGEND, *placements.meaning(every), *of_placements))
+    of_placements = (words for series in scenarios.values() for words in placements.undecided(series))
+    legend = " ".join((_LEGEND, *of_placements))
     columns = (*maxima_columns, *_MATRIX_COLUMNS)
-    title = "Worst case by allocator and scenario"
-    return Page("matrix", "Matrix", (), (Grid("matrix", title, columns, tuple(groups), legend=legend),))
-
-
-def _bound(series: Series) -> Cell:
-    bound = bound_of(series.run, "allocate")
-    if bound is None:
-        return Cell(MISSING)
-    return tables.plain(bound.ns, "ns", "grows with heap size" if bound.region_decided else "")
+    grid = Grid("matrix", "Worst case by allocator and scenario", columns, tuple(groups), legend=legend)
+    return Page("matrix", TITLES["matrix"], (), (grid,))
 
 
 OF_ALL: tuple[Callable[[Mapping[str, Sequence[Series]]], Page], ...] = (overview, matrix)
@@ -314,7 +292,6 @@ OF_SCENARIO: tuple[Callable[[Sequence[Series]], Page | None], ...] = (
     ramp,
     phase,
     distributions,
-    waveforms,
     agreement,
 )
 """Pages on one scenario, by its runs. None where the scenario has nothing of it."""
@@ -331,6 +308,5 @@ def offered(series: Sequence[Series]) -> list[str]:
         "ramp": any(manifest.ramp for manifest in manifests) or probes,
         "phase": any(manifest.swept for manifest in manifests),
         "distributions": critical or latency,
-        "waveforms": any((member.run.folder / EDGES).exists() for member in series),
     }
     return [page.__name__ for page in OF_SCENARIO if has.get(page.__name__, True)]

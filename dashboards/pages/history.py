@@ -5,21 +5,21 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 from html import escape
-from itertools import pairwise
+from itertools import cycle, pairwise
 from typing import Any
 
+import plotly.graph_objects as go
 import polars as pl
 
 from base.run_folder.quantities import SECTION
-from dashboards.blocks import Cell, Column, Grid, Group, Line, Page, Sample, present
-from dashboards.figures.chart import WHOLE, Chart, style
-from dashboards.figures.figure import Figure, scatter
+from dashboards.blocks import Cell, Chart, Column, Grid, Group, Line, Page, Sample, present
+from dashboards.figures.chart import Y_US, style
 from dashboards.loaded.lanes import PLACED
 from dashboards.loaded.series import SHADES
 from dashboards.tables import plain
 
 _MAX, _BUDGET, _KEY = (f"{SECTION.key}_{name}" for name in ("max", "budget", "key"))
-_HEIGHT_PX, _TICKED = 380, 30
+_HEIGHT_PX = 380
 _COLUMNS = (
     Column("after_ns", "after (µs)"),
     Column("before_ns", "before (µs)"),
@@ -97,9 +97,9 @@ def history(table: pl.DataFrame, linked: Collection[str] | None = None) -> Page 
     grid = Grid("changes", "Changes", _COLUMNS, groups, legend=legend) if count else None
     charts = [_chart(scenario, several, there) for scenario, several in by_scenario.items()]
     ran = sum(len(several) for several in by_scenario.values())
-    ran_again = "1 setting ran" if ran == 1 else f"{ran} settings ran"
-    times = {0: "never", 1: "once"}.get(count, f"{count} times")
-    lead = f"{ran_again} more than once. The longest section changed {times} by more than its error."
+    lead = (
+        f"Settings that ran more than once: {ran}. Changes of the longest section beyond its error: {count}."
+    )
     return Page("history", "History", (lead,), present(grid, *charts))
 
 
@@ -119,42 +119,38 @@ def _line(change: Change, there: Collection[str]) -> Line:
 
 
 def _chart(scenario: str, several: list[list[Row]], there: Collection[str]) -> Chart:
-    figure = Figure()
-    for place, runs in enumerate(several):
-        colour, name = SHADES[place % len(SHADES)], escape(runs[-1]["configuration"], quote=False)
+    figure = go.Figure()
+    for runs, colour in zip(several, cycle(SHADES), strict=False):
+        name = escape(runs[-1]["configuration"], quote=False)
         marked = {change.after["id"] for change in changes(runs) if change.why == "the code changed"}
-        firmware = [row["firmware_sha256"] for row in runs]
-        new = [True, *(before != after for before, after in pairwise(firmware))]
-        symbols = [
-            "triangle-up" if row["id"] in marked else "circle" if is_new else "circle-open"
-            for row, is_new in zip(runs, new, strict=True)
-        ]
-        sizes = [12 if row["id"] in marked else 7 for row in runs]
-        budgets = [(row[_BUDGET] or 0) / 1000 for row in runs]
-        figure.add(
-            scatter(
+        figure.add_trace(
+            go.Scatter(
                 x=list(range(1, len(runs) + 1)),
                 y=[row[_MAX] / 1000 for row in runs],
-                error_y={"type": "data", "array": budgets, "thickness": 1, "color": colour},
+                error_y={
+                    "type": "data",
+                    "array": [(row[_BUDGET] or 0) / 1000 for row in runs],
+                    "thickness": 1,
+                },
                 mode="lines+markers",
                 line={"color": colour, "width": 1.5},
-                marker={"color": colour, "symbol": symbols, "size": sizes},
+                marker={
+                    "symbol": ["triangle-up" if row["id"] in marked else "circle" for row in runs],
+                    "size": [12 if row["id"] in marked else 7 for row in runs],
+                },
                 name=name,
-                text=[escape(row["id"], quote=False) for row in runs],
-                customdata=[row[_KEY] or "" for row in runs],
-                meta={"ns": "y", "runs": [row["id"] if row["id"] in there else "" for row in runs]},
-                hovertemplate=f"{name}: {WHOLE}<br>%{{text}}",
+                customdata=[(row[_KEY] or "", escape(row["id"], quote=False)) for row in runs],
+                meta={"runs": [row["id"] if row["id"] in there else "" for row in runs]},
+                hovertemplate=f"{name}: {Y_US}<br>%{{customdata[1]}}",
             )
         )
     style(figure, _HEIGHT_PX)
     figure.update_layout(showlegend=True, margin={"t": 40})
-    tick = 1 if max(map(len, several)) < _TICKED else None
-    figure.update_xaxes(title_text="run of its setting, the oldest first", dtick=tick)
+    figure.update_xaxes(title_text="run of its setting, the oldest first")
     figure.update_yaxes(title_text="longest masked section (µs)", rangemode="tozero")
     explanation = (
-        "Bars: the error budget. Filled: the firmware is another than before; open: the same. A triangle: "
-        "the code changed, and the difference is more than its place in the flash does. A point opens its "
-        "run's worst instant."
+        "Bars: the error budget. A triangle: the code changed, and the difference is more than its place in "
+        "the flash does. A point opens its run's worst instant."
     )
     counted = f"n = {sum(map(len, several))} complete runs of {len(several)} settings"
     return Chart(f"history-{scenario}", f"{scenario}, from run to run", counted, explanation, (), figure)

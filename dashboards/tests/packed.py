@@ -28,9 +28,12 @@ def all_text(page: str) -> str:
 
 def runs_of(page: str) -> dict[str, dict[str, Any]]:
     """By run id, what the report keeps of a run's samples."""
-    texts = (text for name, text in unpacked(page).items() if name.endswith("-samples"))
-    return {name: run for text in texts for name, run in json.loads(text).items()}
+    packs = unpacked(page)
+    (data,) = re.findall(r'<script type="application/json" id="data">([^<]*)</script>', page)
+    ids = json.loads(data)["runs"]
+    texts = [packs[pack] for pack in ids.values()]
+    return dict(zip(ids, (json.loads(text) for text in texts), strict=True))
 
 
 def _unpack(text: str) -> str:
-    return gzip.decompress(base64.b85decode(text.translate(str.maketrans(":.,", "&<>")))).decode()
+    return gzip.decompress(base64.b64decode(text)).decode()

@@ -27,7 +27,6 @@ PAGES = {
     "comparison": "#/comparison",
     "ramp": "#/ramp",
     "distributions": "#/distributions",
-    "waveforms": "#/waveforms",
     "agreement": "#/agreement",
     "probes": "#/ramp?scenario=mem_stress",
 }

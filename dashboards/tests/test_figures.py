@@ -9,27 +9,18 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import plotly.graph_objects as go
 import polars as pl
 import pytest
 
-from base.run_folder.quantities import LATENCY
-from dashboards.figures.chart import Chart
-from dashboards.figures.figure import CLOUD_COLUMNS, COLUMNS, Figure, scatter, thin
-from dashboards.figures.interrupts import (
-    at_depth,
-    interrupt_latency,
-    latency_by_depth,
-    masking_by_call,
-    other_latency,
-    worst_by_call,
-)
+from dashboards.blocks import Chart
+from dashboards.figures.chart import COLUMNS, thin
+from dashboards.figures.interrupts import interrupt_latency, latency_by_depth, masking_by_call, worst_by_call
 from dashboards.figures.sections import cycles_by_probes, cycles_by_size
-from dashboards.figures.waveform import worst_waveform
 from dashboards.loaded.runs import load_run
 from dashboards.loaded.series import Series, by_scenario
 from dashboards.page.embedded import embed
 from dashboards.pages.catalogue import OF_SCENARIO
-from dashboards.tests.as_plotly import as_plotly
 from dashboards.tests.synthetic import RATE_HZ, Operation, interrupt_rows, mem_frag, write_run
 from tests.run_folders import seal
 
@@ -40,12 +31,12 @@ US_PER_CYCLE = 1 / 84
 def charts_of(series: list[Series]) -> list[Chart]:
     """Those of all pages on the scenario."""
     pages = (made(series) for made in OF_SCENARIO)
-    return [chart for page in pages if page is not None for chart in page.charts()]
+    return [block for page in pages if page is not None for block in page.blocks if isinstance(block, Chart)]
 
 
 def plotted(chart: Chart | None) -> Any:
     assert chart is not None
-    return as_plotly(chart.figure)
+    return chart.figure
 
 
 def trace(chart: Chart | None, name: str) -> Any:
@@ -75,20 +66,13 @@ def interrupts(operations: list[Operation]) -> list[tuple[int | None, str, float
     return result
 
 
-def test_interrupts_are_counted_by_what_they_met_and_ticks_have_their_rings(frag: list[Series]) -> None:
+def test_interrupts_are_counted_by_what_they_met(frag: list[Series]) -> None:
     counts = Counter(hit for _, hit, _ in interrupts(mem_frag("seglist")))
-    figures = [plotted(drawn(frag)) for drawn in (interrupt_latency, other_latency)]
-    notes = [note.text for figure in figures for note in figure.layout.annotations]
-    result = {text.partition(", max ")[0]: text.rpartition("n = ")[2] for text in notes}
+    texts = [drawn.text for drawn in plotted(interrupt_latency(frag)).data if drawn.mode == "text"]
+    result = {text.partition(", max ")[0]: text.rpartition("n = ")[2] for text in texts}
     assert result["met a critical section: seglist"] == f"{counts['critical']}"
     assert result["in an operation, not critical: seglist"] == f"{counts['operation']}"
     assert result["outside operations: seglist"] == f"{counts['none']:,}"
-    drawn = [trace for figure in figures for trace in figure.data]
-    rings = [len(trace.x) for trace in drawn if trace.marker.symbol == "circle-open"]
-    tables = [series.run.answered.filter("tick").select("hit", "isr_latency_ns") for series in frag]
-    control = [series.run.answered_control.filter("tick")["isr_latency_ns"] for series in frag]
-    touched = sum(len(set(table.rows())) for table in tables) + sum(len(set(series)) for series in control)
-    assert sum(rings) == touched > 10
 
 
 def test_the_worst_latency_of_each_band_is_found(frag: list[Series]) -> None:
@@ -99,30 +83,21 @@ def test_the_worst_latency_of_each_band_is_found(frag: list[Series]) -> None:
         if depth is not None:
             band = (depth - 1) // 16
             worst[band] = max(worst.get(band, 0.0), latency)
-    chart = latency_by_depth(frag, [at_depth(series.run) for series in frag])
+    chart = latency_by_depth(frag)
     line = trace(chart, "seglist")
     np.testing.assert_allclose(line.x, [16 * band + 8.5 for band in sorted(worst)])
     np.testing.assert_allclose(line.y, [worst[band] for band in sorted(worst)])
-    np.testing.assert_allclose(trace(chart, "control interrupt").y, 26 * US_PER_CYCLE)
-
-
-def test_the_worst_interrupt_is_answered_after_the_critical_section(frag: list[Series]) -> None:
-    chart = worst_waveform(frag[0], LATENCY)
-    crit, stimulus, handler = (trace(chart, name) for name in ("CRIT", "STIM", "ISR"))
-    assert crit.x[1] <= stimulus.x[1] < crit.x[2] < handler.x[1]
-    worst = max(latency for _, _, latency in interrupts(mem_frag("seglist")))
-    assert handler.x[1] - stimulus.x[1] == pytest.approx(worst)
+    np.testing.assert_allclose(trace(chart, "seglist control interrupt").y, 26 * US_PER_CYCLE)
 
 
 def test_every_figure_has_units_counts_resolution_and_runs(frag: list[Series], stress: list[Series]) -> None:
     charts = charts_of(frag) + charts_of(stress)
-    # Those that all runs of a scenario share; four that runs have of their own.
-    assert len(charts) == 4 + 4 + 5 + 4
+    # Ramp, latency by depth, strips; probes, two curves, strips.
+    assert len(charts) == 3 + 4
     for chart in charts:
         assert "n = " in chart.subtitle
         assert "84 MS/s (±0.01 µs)" in chart.subtitle
-        runs = [name for name in ("seglist", "tlsf") if f"-{name}-virtual" in chart.subtitle]
-        assert runs == ["seglist", "tlsf"] or [chart.title.partition(":")[0]] == runs
+        assert all(f"-{name}-virtual" in chart.subtitle for name in ("seglist", "tlsf"))
         assert not chart.badges
         assert any(axis.title.text for axis in plotted(chart).select_xaxes())
     assert cycles_by_probes(frag) is None and cycles_by_size(frag) is None
@@ -154,7 +129,7 @@ def swept(tmp_path: Path) -> Series:
 def test_each_call_has_a_bar_of_its_worst_answer(swept: Series) -> None:
     chart = masking_by_call([swept])
     assert chart is not None
-    (bars,) = as_plotly(chart.figure).data
+    (bars,) = chart.figure.data
     assert list(bars.y) == ["allocate", "free", *CALLS]
     assert list(bars.x) == pytest.approx([(WAITED + ROUNDS - 1) * 1e6 / RATE_HZ] * 5, abs=0.00005)
 
@@ -178,43 +153,37 @@ def buckets(x: np.ndarray, count: int) -> list[list[int]]:
     return [rows for rows in bucket_list if rows]
 
 
-@pytest.mark.parametrize(("mode", "count"), [("lines", COLUMNS), ("markers", CLOUD_COLUMNS)])
-def test_every_bucket_keeps_its_greatest_and_its_least(mode: str, count: int) -> None:
+@pytest.mark.parametrize("mode", ["lines", "markers"])
+def test_every_bucket_keeps_its_greatest_and_its_least(mode: str) -> None:
     random = np.random.default_rng(3)
     x, y = np.sort(random.uniform(0, 1e6, POINTS)), random.pareto(1.5, POINTS)
-    names = [str(n) for n in range(POINTS)]
-    figure = Figure(scatter(x=x, y=y, mode=mode, text=names, customdata=pl.Series(names)))
+    figure = go.Figure(go.Scatter(x=x, y=y, mode=mode, customdata=[str(n) for n in range(POINTS)]))
     count_drawn, _ = thin(figure)
     (trace,) = figure.data
-    drawn = set(map(int, trace["customdata"]))
-    assert trace["text"] == trace["customdata"].to_list()
-    for rows in buckets(x, count):
+    drawn = set(map(int, trace.customdata))
+    for rows in buckets(x, COLUMNS):
         assert max(rows, key=lambda row: y[row]) in drawn
         assert min(rows, key=lambda row: y[row]) in drawn
-    assert len(trace["x"]) == len(trace["y"]) == len(drawn) == count_drawn < POINTS / 2
+    assert len(trace.x) == len(trace.y) == len(drawn) == count_drawn < POINTS / 2
     # Each point is one of the trace, in its order.
-    assert list(trace["customdata"]) == [str(row) for row in sorted(drawn)]
-    assert np.array_equal(trace["y"], y[sorted(drawn)])
+    assert list(trace.customdata) == [str(row) for row in sorted(drawn)]
+    assert np.array_equal(trace.y, y[sorted(drawn)])
 
 
 def test_a_lonely_maximum_among_a_million_is_drawn() -> None:
     y = np.ones(1_000_000)
     y[654_321] = 1.0000001
-    for mode in ("lines", "markers"):
-        figure = Figure(scatter(x=np.arange(1_000_000), y=y, mode=mode))
-        thin(figure)
-        (trace,) = figure.data
-        assert trace["y"].max() == y[654_321]
-        assert trace["x"][trace["y"].argmax()] == 654_321
-        assert len(trace["x"]) < 10_000
+    figure = go.Figure(go.Scatter(x=np.arange(1_000_000), y=y, mode="lines"))
+    thin(figure)
+    (trace,) = figure.data
+    assert trace.y.max() == y[654_321]
+    assert trace.x[trace.y.argmax()] == 654_321
+    assert len(trace.x) < 10_000
 
 
-def test_a_gap_stays_a_gap_and_a_logarithm_its_own() -> None:
-    y = np.linspace(1, 9, 20_000)
-    y[10_000:10_100] = np.nan
-    figure = Figure(scatter(x=np.logspace(0, 6, 20_000), y=y, mode="lines"))
+def test_a_logarithm_has_buckets_of_its_own() -> None:
+    figure = go.Figure(go.Scatter(x=np.logspace(0, 6, 20_000), y=np.linspace(1, 9, 20_000), mode="lines"))
     figure.update_xaxes(type="log")
     drawn, _ = thin(figure)
-    assert np.isnan(figure.data[0]["y"]).any()
     # Points even on a logarithmic axis fill its buckets evenly, each with its first and last.
     assert drawn > 1.9 * COLUMNS

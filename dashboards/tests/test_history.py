@@ -8,6 +8,7 @@ import polars as pl
 import pytest
 
 from base.run_index import index
+from dashboards.blocks import Chart, Grid
 from dashboards.pages.history import changes, history, settings
 from dashboards.tests.synthetic import Operation, write_run
 
@@ -38,10 +39,11 @@ def test_a_change_is_the_codes_where_its_place_does_not_do_as_much(tmp_path: Pat
     ]
     page = history(table, {of_setting[3]["id"]})
     assert page is not None
-    (grid,), (chart,) = page.grids(), page.charts()
+    grid, chart = page.blocks
+    assert isinstance(grid, Grid) and isinstance(chart, Chart)
     # Runs that have no page here are named, not linked.
     assert [line.run_id for line in grid.groups[0].lines] == ["", of_setting[3]["id"], ""]
-    trace = chart.figure.data[0]
-    assert trace["y"] == pytest.approx([cycles / 84 for cycles in (1_000, 1_000, 1_090, 1_300, 1_200)])
-    assert trace["marker"]["symbol"] == ["circle", "circle", "circle", "triangle-up", "circle-open"]
+    (trace,) = chart.figure.data
+    assert list(trace.y) == pytest.approx([cycles / 84 for cycles in (1_000, 1_000, 1_090, 1_300, 1_200)])
+    assert list(trace.marker.symbol) == ["circle", "circle", "circle", "triangle-up", "circle"]
     assert history(table.filter(pl.col("time").dt.day() < 2)) is None

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import csv
-import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -94,7 +93,7 @@ def browser(loaded: Browser) -> Iterator[Browser]:
 
 def chips(browser: Browser) -> list[str]:
     """The names of the pressed chips."""
-    pressed = "[...document.querySelectorAll('.switch[aria-pressed=true] .name')].map(one => one.textContent)"
+    pressed = "[...document.querySelectorAll('.chip[aria-pressed=true] .name')].map(one => one.textContent)"
     names: list[str] = browser.evaluate(pressed)
     return names
 
@@ -137,16 +136,16 @@ def test_every_figure_of_every_page_is_drawn(browser: Browser) -> None:
         ".map(one => one.querySelectorAll('.trace').length)"
     )
     drawn = 0
-    frag = [f"{name}?{FRAG}" for name in ("matrix", "ramp", "distributions", "waveforms", "agreement")]
+    frag = [f"{name}?{FRAG}" for name in ("matrix", "ramp", "distributions", "agreement")]
     for page in (*frag, "ramp?scenario=mem_stress"):
         browser.go(f"#/{page}")
         browser.draw_all()
         traces = browser.evaluate(count)
         assert all(traces), page
         drawn += len(traces)
-    # ramp and depth; the strips; probes; two of each run. A ramp has no curves of how often, the
-    # strips of what met no section are folded, and no witness differs by more than a cycle.
-    assert drawn == 2 + 1 + 1 + 2 * 2
+    # ramp and depth; the strips; probes. A ramp has no curves of how often, and no witness differs
+    # by more than a cycle.
+    assert drawn == 2 + 1 + 1
 
 
 def test_a_sample_has_its_facts_and_cursors_and_leads_on(browser: Browser) -> None:
@@ -204,7 +203,7 @@ def test_a_point_and_a_maximum_open_their_instant(browser: Browser) -> None:
 
 def test_an_unknown_address_says_so(browser: Browser) -> None:
     for fragment, says in {
-        f"#/sample/{SEGLIST}/999999": "No waveform of it is stored in this report",
+        f"#/sample/{SEGLIST}/999999": "No waveform of 999999 is stored in this report",
         "#/sample/nobody/1": "This report has no run named nobody",
         "#/run/__proto__": "This report has no run named __proto__",
         "#/nothing": "This report has no page of that name",
@@ -219,66 +218,30 @@ def test_an_unknown_address_says_so(browser: Browser) -> None:
 def test_the_picker_chooses_runs_and_is_in_the_address(browser: Browser) -> None:
     small = "#/distributions?scenario=small"
     browser.go(small)
-    # At first the worst and the best, and whoever is pinned.
+    # At first the worst and the best.
     assert chips(browser) == ["nr8", "nr0"]
     assert len(browser.evaluate(curves("one.name"))) == 2
-    press(browser, "[aria-label='Pin nr4']")
-    assert chips(browser) == ["nr8", "nr4", "nr0"]
-    browser.go(small)
-    press(browser, ".switch:has-text('nr3')")
+    press(browser, ".chip:has-text('nr3')")
     assert chips(browser) == ["nr8", "nr3", "nr0"]
-    press(browser, ".switch:has-text('nr8')")
-    assert browser.evaluate("location.hash") == f"{small}&show=nr0,nr3"
-    browser.page.dblclick(".switch:has-text('nr5')")
-    browser.settle()
-    assert chips(browser) == ["nr5"]
-    browser.page.fill("#picker input", "NR7")
-    assert browser.evaluate("[...document.querySelectorAll('.chip')].filter(one => !one.hidden).length") == 1
-    browser.page.fill("#picker input", "")
+    press(browser, ".chip:has-text('nr8')")
+    assert chips(browser) == ["nr3", "nr0"]
+    address = browser.evaluate("location.hash")
+    browser.go("#/overview")
+    browser.go(address)
+    assert chips(browser) == ["nr3", "nr0"]
     press(browser, "#picker .all")
-    assert len(set(browser.evaluate(curves("one.line.color")))) == 9
+    assert len(set(browser.evaluate(curves("one.line.color + one.line.dash")))) == 9
     # The keyboard does what the mouse does, and keeps its place.
-    browser.page.locator(".switch:has-text('nr1')").focus()
+    browser.page.locator(".chip:has-text('nr1')").focus()
     browser.page.keyboard.press("Space")
     browser.settle()
     assert "nr1" not in chips(browser)
     assert browser.evaluate("document.activeElement.textContent").startswith("nr1")
+    press(browser, "#picker .reset")
+    assert chips(browser) == ["nr8", "nr0"]
 
 
-def test_who_is_chosen_is_told_apart(browser: Browser) -> None:
-    small, plot = "#/distributions?scenario=small&show=", f"document.querySelector('{SHOWN} .plot')"
-    # By their own numbers 0 and 6 have the same dash, as have 1 and 7.
-    browser.go(f"{small}nr0,nr1,nr2,nr6,nr7,nr8")
-    assert len(set(browser.evaluate(curves("one.line.dash")))) == 6
-    colours = set()
-    for chosen in ("nr8", "nr0,nr1,nr2,nr3,nr8", "nr0,nr8"):
-        browser.go(small + chosen)
-        swatch = "[...document.querySelectorAll('.switch')].find(one => one.textContent.includes('nr8'))"
-        colours.add(browser.evaluate(f"getComputedStyle({swatch}.querySelector('.swatch')).backgroundColor"))
-    assert len(colours) == 1
-    # Curves have their names at their ends, and the others are grey.
-    assert browser.evaluate(f"{plot}.layout.showlegend") is False
-    grey = browser.evaluate(f"{plot}.data.filter(one => one.mode === 'lines').map(one => one.line.color)")
-    assert (len(set(grey)), len(grey)) == (1, 7)
-    names = browser.evaluate(f"{plot}.layout.annotations.map(one => one.text)")
-    assert {name.partition(",")[0] for name in names[:2]} == {"nr0", "nr8"}
-    assert re.fullmatch(r"[\d,]+\.\d ns", browser.evaluate(curves("one.hovertext[0]"))[0])
-
-
-def test_tables_show_what_is_chosen_sort_and_are_saved(browser: Browser, tmp_path: Path) -> None:
-    groups = (
-        f"[...document.querySelectorAll('{SHOWN} tbody:not([hidden]) .group')]"
-        ".map(one => one.innerText).filter(words => words).map(words => words.split(' (µs)')[0])"
-    )
-    first = ["masked section of any operation"]
-    browser.go(f"#/comparison?{FRAG}")
-    assert browser.evaluate(groups) == first
-    browser.page.select_option(f"{SHOWN} select.quantity", "task latency (µs)")
-    assert browser.evaluate("decodeURIComponent(location.hash)").endswith("quantity=task latency (µs)")
-    assert browser.evaluate(groups) == ["task latency"]
-    browser.go(f"#/comparison?{FRAG}&quantity=nothing")
-    assert browser.evaluate(groups) == first
-
+def test_tables_sort_and_are_saved(browser: Browser, tmp_path: Path) -> None:
     browser.go(f"#/matrix?{FRAG}")
     rows = f"{SHOWN} tbody[data-group=mem_frag] th[scope=row]"
     names = f"[...document.querySelectorAll('{rows}')].map(one => one.innerText.trim())"
@@ -314,12 +277,12 @@ def test_a_limit_is_a_line_and_says_who_stays_within_it(browser: Browser) -> Non
     browser.go(f"#/ramp?{FRAG}&limit=10us")
     lines = f"document.querySelector('{SHOWN} .plot').layout.shapes.filter(one => one.type === 'line')"
     assert browser.evaluate(f"{lines}.map(one => [one.y0, one.y1])") == [[10, 10]]
-    browser.go(f"#/waveforms?{FRAG}&limit=10us")  # whose time is no wait's
-    assert browser.evaluate(lines) == []
+    browser.go(f"#/sample/{SEGLIST}/2302?limit=10us")  # whose time is no wait's
+    assert 10 not in browser.evaluate(f"{lines}.map(one => one.x0)")
 
 
 def test_two_instants_lie_on_the_time_since_their_stimulus(browser: Browser) -> None:
-    """Of operation 2302 the section ends at CRIT's fall; the address holds zoom and cursors."""
+    """Of operation 2302 the section ends at CRIT's fall."""
     tlsf = SEGLIST.replace("seglist", "tlsf")
     browser.go(f"#/sample/{SEGLIST}/2302")
     browser.page.locator("#beside").select_option(label="tlsf, 5.95 µs")
@@ -332,17 +295,6 @@ def test_two_instants_lie_on_the_time_since_their_stimulus(browser: Browser) -> 
     assert crit == pytest.approx([3_426 / 84, 454 / 84])
     lowest = browser.evaluate(f"[0, 8].map(at => Math.max(...{wave}.data[at].y))")
     assert lowest[1] < lowest[0]
-    browser.evaluate(f"Plotly.relayout({wave}, {{'xaxis.range': [-1, 2]}})")
-    browser.wait("() => location.hash.includes('at=-1,2')")
-    browser.go(browser.evaluate("location.hash").replace("at=-1,2", "at=-2,3&cursors=0,2.5"))
-    assert browser.evaluate(f"{wave}.layout.xaxis.range") == [-2, 3]
-    cursors = "[...document.querySelectorAll('.cursors input')].map(one => Number(one.value))"
-    assert browser.evaluate(cursors) == [0, 2.5]
-    title_before = title(browser)
-    browser.page.locator("h2:visible").click()
-    browser.page.keyboard.press("ArrowLeft")
-    browser.settle()
-    assert title(browser) != title_before
 
 
 def saved(browser: Browser, kind: str, folder: Path) -> str:
@@ -380,81 +332,49 @@ def test_a_click_shows_the_explanation(browser: Browser, hostile: Path) -> None:
     browser.go(f"#/sample/{hostile.name}/4")
     assert browser.evaluate(f"{panel}.querySelector('.explained')") is None
     browser.go(f"#/sample/{hostile.name}/5")
-    assert browser.evaluate(f"{panel}.querySelector('.why, .strip')") is None
+    assert browser.evaluate(f"{panel}.querySelector('.why')") is None
     shown = browser.evaluate(f"{panel}.textContent")
     assert "120 instructions in 300 cycles" in shown
     assert browser.evaluate(f"{panel}.querySelector('details').open") is False
     assert f"{HOSTILE}+0x2seglist.c:43" in shown
     assert f"25012 ×{HOSTILE}" in shown
-    # 600 bytes in rows of 100: the live piece is in one, the free one in two, the rest in five.
-    counted = f"['live', 'free', 'unknown'].map(what => {panel}.querySelectorAll(`rect.${{what}}`).length)"
-    assert browser.evaluate(counted) == [1, 2, 5]
+    pieces = (
+        "document.querySelector('.heap-map').data.slice(0, 3).map(one => [one.name, one.base[0], one.x[0]])"
+    )
+    assert browser.evaluate(pieces) == [["live", 0, 88], ["free", 88, 24], ["unknown", 112, 488]]
 
 
-PLACES = """(() => {
-  const plot = document.querySelector(".wave"), { xaxis, _size } = plot._fullLayout;
-  const left = plot.getBoundingClientRect().left + xaxis._offset;
-  const told = (one) => { const box = one.getBoundingClientRect(); return [box.left, box.right]
-    .map((at) => xaxis.p2d(at - left)); };
-  return [...document.querySelectorAll(".strip .band, .strip .call")].map((one) =>
-    one.hidden ? null : [...told(one), one.title]);
-})()"""
-
-
-def test_what_the_time_went_to_lies_below_the_waveform_also_zoomed(browser: Browser, hostile: Path) -> None:
+def test_what_the_time_went_to_lies_below_the_waveform(browser: Browser, hostile: Path) -> None:
     """Sample 1,000 to 1,300 at 84 MS/s; the waveform begins its time at operation 3."""
     browser.go(f"#/sample/{hostile.name}/3")
     zero = browser.evaluate(
         "(async () => { const { runs } = JSON.parse(document.getElementById('data').textContent);"
-        f"const pack = await tailscope.unpack.json(`${{runs['{hostile.name}']}}-samples`);"
-        f"return pack['{hostile.name}'].samples['3'].window[2]; }})()"
+        f"const run = await tailscope.figures.json(runs['{hostile.name}']);"
+        "return run.samples['3'].window[2]; })()"
     )
     assert browser.evaluate("document.querySelector('.instant .why').textContent") == ANATOMY["sentence"]
-
-    def cycle(number: int) -> float:
-        return (1_000 + number - float(zero)) / 84
-
-    pixel_us = browser.evaluate("(({xaxis}) => xaxis.p2d(1) - xaxis.p2d(0))("
-                                "document.querySelector('.wave')._fullLayout)")  # fmt: skip
-    places = browser.evaluate(PLACES)
-    for (left, right, _), (begin, end) in zip(
-        places, [(0, 150), (150, 300), (150, 300), (0, 300), (100, 200)], strict=True
-    ):
-        assert left == pytest.approx(cycle(begin), abs=pixel_us)
-        assert right == pytest.approx(cycle(end), abs=1.5 * pixel_us)
-    assert places[3][2] == f"outer: 300 cycles, 100 %; 200 its own\nmost of it at a.c:1: {HOSTILE}"
-    # Zoomed to cycles 160 to 180: the first band is out of sight, the loop fills the view.
-    browser.evaluate(
-        f"Plotly.relayout(document.querySelector('.wave'), {{'xaxis.range': [{cycle(160)}, {cycle(180)}]}})"
+    bars = browser.evaluate(
+        "(({ base, x, y, hovertext }) => ({ base, x, y, hovertext }))"
+        "(document.querySelector('.wave').data.find(one => one.type === 'bar'))"
     )
-    browser.wait("() => document.querySelectorAll('.strip [hidden]').length === 1")
-    _, _, loop, outer, _ = browser.evaluate(PLACES)
-    assert loop[0] == outer[0] == pytest.approx(cycle(160), abs=0.01)
-    assert loop[1] == pytest.approx(cycle(180), abs=0.01)
+    assert bars["base"] == pytest.approx(
+        [(1_000 + cycle - float(zero)) / 84 for cycle in (0, 150, 150, 0, 100)], abs=1e-6
+    )
+    assert bars["x"] == pytest.approx([cycles / 84 for cycles in (150, 150, 150, 300, 100)])
+    assert bars["y"][0] == bars["y"][1] == bars["y"][2] > bars["y"][3] > bars["y"][4]
+    assert bars["hovertext"][3] == (
+        "outer: 300 cycles, 100 %; 200 its own<br>most of it at a.c:1: &lt;img src=x onerror=window.ran=1>"
+    )
 
 
 def test_the_heap_shows_what_was_visited_in_order(browser: Browser, hostile: Path) -> None:
     browser.go(f"#/sample/{hostile.name}/3")
-    circles = "[...document.querySelectorAll('.search circle')]"
-    assert browser.evaluate(f"{circles}.map(one => one.querySelector('title').textContent)") == [
-        "block 1 of 2 of 24 bytes at 0x20000058",
-        "block 2 of 2 of 88 bytes at 0x20000000",
-    ]
-    down = browser.evaluate(f"{circles}.map(one => one.cy.baseVal.value)")
-    assert down == sorted(down)
+    heap = "document.querySelector('.heap-map').data"
+    visited = browser.evaluate(f"(({{ hovertext, y }}) => [hovertext, y])({heap}.at(-1))")
+    assert visited[0] == ["block 1 of 2: 24 bytes at 0x20000058", "block 2 of 2: 88 bytes at 0x20000000"]
+    assert visited[1] == sorted(visited[1], reverse=True)
     text = browser.evaluate("document.querySelector('.heap').textContent")
     assert "Blocks that the search for 16 bytes visited: 2, from 0x20000058 to 0x20000000." in text
-    # The key has the colours of the map, in either theme.
-    for theme in ("dark", "light"):
-        browser.evaluate(f"tailscope.dark.mediaText = '{'all' if theme == 'dark' else 'not all'}'")
-        for what in ("live", "free", "unknown"):
-            colours = browser.evaluate(
-                f"[getComputedStyle(document.querySelector('.keys .{what}')).backgroundColor,"
-                f" getComputedStyle(document.querySelector('.explained rect.{what}:not(.visited)"
-                f", .search rect.{what}')).fill]"
-            )
-            assert colours[0] == colours[1]
-    browser.evaluate("delete document.documentElement.dataset.theme")
 
 
 WAITING = "[...document.querySelectorAll('.plot')].filter(one => one.checkVisibility() && !one.dataset.drawn)"
@@ -462,9 +382,9 @@ WAITING = "[...document.querySelectorAll('.plot')].filter(one => one.checkVisibi
 
 def test_paper_has_every_page_and_column_and_no_controls(browser: Browser) -> None:
     browser.resize(1200, 500)
-    browser.go("#/all?scenario=mem_stress")
+    browser.go("#/all")
     titles = browser.page.locator(f"{SHOWN} h2").all_inner_texts()
-    assert titles[:3] == ["Overview", "Matrix", "Comparison"] and "Waveforms" in titles
+    assert titles[:3] == ["Overview", "Matrix", "Comparison"] and titles.count("Agreement") > 2
     assert browser.evaluate(f"{WAITING}.length") == 0
     browser.resize(PAPER_PX, 1000)
     browser.go("#/comparison")
@@ -484,21 +404,9 @@ def test_paper_has_every_page_and_column_and_no_controls(browser: Browser) -> No
 def test_who_likes_it_dark_gets_dark_figures_and_prints_light_ones(
     report: Path, hostile: Path, tmp_path: Path
 ) -> None:
-    """Opened with a choice of runs in its address, in a window that shows but the first figure."""
-    with opened(report, "#/waveforms?scenario=small&show=nr2&pin=nr2", 300, "dark") as browser:
+    """Opened with a choice of runs in its address."""
+    with opened(report, "#/distributions?scenario=small&show=nr2", 300, "dark") as browser:
         assert chips(browser) == ["nr2"]
-        # Its worst section, its worst interrupt.
-        visible = browser.evaluate(
-            "[...document.querySelectorAll('figure[data-entry]')].filter(one => one.offsetParent).length"
-        )
-        drawn = browser.evaluate(
-            "[...document.querySelectorAll('.plot')].filter(one => one.dataset.drawn).length"
-        )
-        assert 0 < drawn < visible == 2
-        # A key that prints draws what is out of sight first.
-        browser.evaluate(f"window.print = () => {{ window.left = {WAITING}.length; }}")
-        browser.page.keyboard.press("Control+p")
-        browser.wait("() => window.left === 0")
         browser.resize(1400, 900)
         browser.go(f"#/ramp?{FRAG}")
         assert browser.evaluate("getComputedStyle(document.body).backgroundColor") == "rgb(20, 25, 30)"

@@ -17,8 +17,7 @@ from base.run_folder.manifest import Manifest
 from base.run_folder.quantities import KEYS
 from dashboards.loaded.runs import load_run
 from dashboards.loaded.series import by_scenario
-from dashboards.pages.catalogue import waveforms
-from dashboards.report import report_html
+from dashboards.pages.catalogue import run as page_of_run
 from dashboards.tests.synthetic import Operation, mem_frag, write_run
 
 
@@ -68,18 +67,12 @@ def test_any_value_in_any_field_is_read_or_refused(value: Any, key: str) -> None
 
 
 def test_a_run_without_its_capture_is_shown_without_waveforms(tmp_path: Path) -> None:
-    """The other run of the scenario keeps its own, and a sentence says which one was skipped."""
-    operations = [Operation("A", 16, 1, 300), Operation("A", 16, 1, 400)]
-    runs = [write_run(tmp_path, "mem_stress", allocator, operations) for allocator in ("seglist", "tlsf")]
-    (runs[1] / "edges.parquet").unlink()
-    loaded = [load_run(run) for run in runs]
-    assert loaded[0].edges is not None and loaded[1].edges is None
-    page = waveforms(by_scenario(loaded)["mem_stress"])
-    said = "The folder of tlsf has no edges.parquet, so there is no waveform of it."
-    assert page is not None and page.lead == (said,)
-    assert said in report_html(loaded)
-    whole = waveforms(by_scenario(loaded[:1])["mem_stress"])
-    assert whole is not None and whole.lead == ()
+    folder = write_run(tmp_path, "mem_stress", "tlsf", [Operation("A", 16, 1, 300)])
+    (folder / "edges.parquet").unlink()
+    run = load_run(folder)
+    (series,) = by_scenario([run])["mem_stress"]
+    assert run.edges is None
+    assert "edges.parquet is missing: there are no waveforms." in str(page_of_run(series).blocks[0])
 
 
 def test_a_truncated_run_may_lack_its_tables(tmp_path: Path) -> None:

@@ -90,10 +90,10 @@ def test_the_page_says_units_counts_seeds_and_sources(measured: list[Run]) -> No
     names = ["tlsf", "best_fit", "heap_4", "o1heap"]
     rows = [row("tlsf", 400), row("best_fit", 300), row("heap_4", 256), row("o1heap", None)]
     text = sheet(study(names), rows, measured).html()
-    assert "best_fit needs the least heap, 300 bytes, with a worst critical section of 20.00 µs" in text
-    assert "tlsf has the shortest, 10.00 µs, with 400 bytes" in text
-    assert "Not in the figure, as no run was given: 1 heap_4, 4 o1heap." in text
-    assert "n = 3 allocations and frees each · five operations, 5 operations, seed 0x5" in text
+    assert "the least heap: best_fit, 300 bytes and 20.00 µs" in text
+    assert "The shortest worst section: tlsf, 400 bytes and 10.00 µs" in text
+    assert "for want of a run or of a heap that serves: 1 heap_4, 4 o1heap." in text
+    assert "n = 3 allocations and frees each · five operations, 5 operations, seeds: 0x5" in text
     assert digest(trace()) in text
     assert all(need_run.loaded.id in text for need_run in measured)
     assert "smallest heap (bytes)" in text and "worst section (µs)" in text

@@ -1,4 +1,6 @@
-"""The report, served: in a browser as a reader walks through it, and what each address answers."""
+"""The report, served: in a browser as a reader walks through it, what each address answers, and who
+may ask.
+"""
 
 from __future__ import annotations
 
@@ -8,19 +10,16 @@ import socket
 import threading
 from pathlib import Path
 
-import numpy as np
 import pytest
+from flask import Flask, request
 from flask.testing import FlaskClient
 from playwright.sync_api import expect
 from werkzeug.test import TestResponse
 
-from base.run_folder.edge_stream import EdgeWriter
-from base.run_folder.folder import EDGE_STREAM
 from base.run_folder.progress_file import ProgressFile, Section, SoFar
 from capture.acquisition.tests.test_pins import store as store_observed
-from dashboards.app.listening import Server
 from dashboards.app.pieces import Library
-from dashboards.app.server import make_app
+from dashboards.app.server import MOST_BODY_BYTES, make_app, server_of, token_of
 from dashboards.tests.browser import Browser, violations
 from dashboards.tests.synthetic import Operation, mem_frag, write_run
 
@@ -30,7 +29,7 @@ OBSERVED = "20250102T030404Z-observe-my-virtual"
 UNDER_WAY = "20250102T030406Z-mem_stress-tlsf-virtual"
 HOSTILE = "<img src=x onerror=alert(1)>"
 TOKEN = "the-token-of-these-tests"
-COUNTED = "8 run folders: 5 complete, 1 damaged, 1 truncated, 1 unfinished."
+COUNTED = "Run folders: 8; 5 complete, 1 damaged, 1 truncated, 1 unfinished."
 
 
 @pytest.fixture(scope="module")
@@ -119,7 +118,7 @@ def test_two_runs_are_compared_as_the_command_does(client: FlaskClient) -> None:
 
 def test_a_page_without_anything_is_left_out(client: FlaskClient) -> None:
     offered = set(re.findall(r'data-page="(\w+)" data-scenario="mem_frag"', get(client, "/").text))
-    assert not {"boards", "phase"} & offered and {"ramp", "waveforms"} <= offered
+    assert not {"boards", "phase"} & offered and {"ramp", "agreement"} <= offered
 
 
 def test_a_run_from_the_wire_alone_has_a_page(client: FlaskClient) -> None:
@@ -135,18 +134,11 @@ def test_a_run_under_way_is_seen(client: FlaskClient, runs: Path) -> None:
     )  # fmt: skip
     with ProgressFile(runs / UNDER_WAY) as file:
         file.write(so_far)
-        with EdgeWriter(runs / UNDER_WAY / EDGE_STREAM, 1_000_000, ("CRIT",), 1_000) as writer:
-            writer.append(np.array([0, 100, 300]), np.array([0, 1, 0], np.uint8), 500)
-            live = get(client, "/live").get_json()
-            assert "mem_stress with tlsf on virtual: capturing, run 2 of 5" in live["boxes"]
-            assert "longest allocation so far 100,000.0 ns (8,400 cycles), operation 77" in live["boxes"]
-            assert '<progress value="300" max="1200"' in live["boxes"] and "200.00" in live["boxes"]
-            # The channel is low, high, low again.
-            assert re.search(
-                r'<polyline points="0,18 [\d.]+,18 [\d.]+,2 [\d.]+,2 [\d.]+,18 1000,18"', live["boxes"]
-            )
-            assert live["counted"] == COUNTED.replace("1 unfinished", "1 under way")
-        (runs / UNDER_WAY / EDGE_STREAM).unlink()
+        live = get(client, "/live").get_json()
+        assert "mem_stress with tlsf on virtual: capturing, run 2 of 5" in live["boxes"]
+        assert "longest allocation so far 100,000.0 ns (8,400 cycles), operation 77" in live["boxes"]
+        assert '<progress value="300" max="1200"' in live["boxes"]
+        assert live["counted"] == COUNTED.replace("1 unfinished", "1 under way")
     (runs / UNDER_WAY / "progress.json").write_text("{}", encoding="utf-8")
     assert f"{UNDER_WAY} was killed before its end" in get(client, "/live").get_json()["boxes"]
     (runs / UNDER_WAY / "progress.json").unlink()
@@ -155,7 +147,7 @@ def test_a_run_under_way_is_seen(client: FlaskClient, runs: Path) -> None:
 
 def test_a_reader_walks_from_the_overview_to_an_instant_and_hears_of_the_end(runs: Path) -> None:
     listening = socket.create_server(("127.0.0.1", 0))
-    server = Server(listening, make_app(Library(runs), TOKEN))
+    server = server_of(listening, make_app(Library(runs), TOKEN))
     thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.05}, daemon=True)
     thread.start()
     address = f"http://127.0.0.1:{server.port}"
@@ -165,7 +157,7 @@ def test_a_reader_walks_from_the_overview_to_an_instant_and_hears_of_the_end(run
         browser.settle()
         heading = page.locator(f"{shown} h2").first
         expect(heading).to_have_text("Overview")
-        for fragment in ("#/ramp?scenario=mem_frag", "#/all?scenario=mem_frag", "#/runs"):
+        for fragment in ("#/ramp?scenario=mem_frag", "#/all", "#/runs"):
             browser.go(fragment)
         assert violations(page) == []
         row = page.locator(f"{shown} tbody tr", has=page.locator(f"a[href='#/run/{SEGLIST}']"))
@@ -191,3 +183,79 @@ def test_a_reader_walks_from_the_overview_to_an_instant_and_hears_of_the_end(run
         listening.close()
         browser.go(f"#/sample/{SEGLIST}/3")
         expect(page.locator("#unknown p").first).to_contain_text("start ./lab app again")
+
+
+PATHS = ("/", "/runs", "/live", "/plotly.js")
+
+
+@pytest.fixture(scope="module")
+def empty(tmp_path_factory: pytest.TempPathFactory) -> Flask:
+    """The app over no runs."""
+    app = make_app(Library(tmp_path_factory.mktemp("runs")), TOKEN)
+    app.post("/echo")(lambda: str(len(request.get_data())))
+    return app
+
+
+@pytest.fixture
+def server(empty: Flask) -> FlaskClient:
+    """Who asks it, without cookies yet."""
+    return empty.test_client()
+
+
+def ask(server: FlaskClient, path: str, **options: object) -> TestResponse:
+    return server.get(path, base_url="http://127.0.0.1:8050", **options)
+
+
+@pytest.mark.parametrize("path", PATHS)
+@pytest.mark.parametrize(
+    "shown", [None, "", "another", TOKEN[:-1], f"{TOKEN} ", "\N{LATIN SMALL LETTER E WITH ACUTE}"]
+)
+def test_without_the_token_nothing_is_answered(server: FlaskClient, path: str, shown: str | None) -> None:
+    answer = ask(server, path, query_string={} if shown is None else {"token": shown})
+    assert answer.status_code == 403
+    assert answer.text.startswith(
+        "This app shows its runs to the user who started it: open the whole address"
+    )
+    assert "Set-Cookie" not in answer.headers
+
+
+def test_the_address_with_the_token_opens_the_app_for_the_browser(server: FlaskClient) -> None:
+    first = ask(server, f"/runs?all=1&token={TOKEN}&run=x&run=y")
+    assert first.status_code == 302
+    assert first.headers["Location"] == "/runs?all=1&run=x&run=y"
+    cookie = first.headers["Set-Cookie"]
+    assert cookie.startswith(f"tailscope-8050={TOKEN};") and "HttpOnly" in cookie and "SameSite=Lax" in cookie
+    for path in PATHS:
+        assert ask(server, path).status_code == 200, path
+
+
+@pytest.mark.parametrize("path", ["//elsewhere.example", "/\\elsewhere.example", "///elsewhere.example/x"])
+def test_it_leads_to_no_other_host(server: FlaskClient, path: str) -> None:
+    environment = {"PATH_INFO": path, "QUERY_STRING": f"token={TOKEN}"}
+    location = ask(server, "/", environ_overrides=environment).headers["Location"]
+    assert location.startswith("/") and location[1] not in "/\\"
+
+
+def test_a_program_shows_the_token_in_a_header(server: FlaskClient) -> None:
+    assert ask(server, "/", headers={"Authorization": f"Bearer {TOKEN}"}).status_code == 200
+    assert ask(server, "/", headers={"Authorization": TOKEN}).status_code == 403
+
+
+def test_a_long_body_is_refused(server: FlaskClient) -> None:
+    headers = {"Authorization": f"Bearer {TOKEN}"}
+    for length, status in ((MOST_BODY_BYTES, 200), (MOST_BODY_BYTES + 1, 413)):
+        answer = server.post("/echo", data=b"x" * length, headers=headers, base_url="http://127.0.0.1")
+        assert answer.status_code == status
+    assert answer.text == "The app takes requests of at most 1,048,576 bytes.\n"
+
+
+def test_a_restart_has_the_same_token_unless_others_may_read_it(tmp_path: Path) -> None:
+    place = tmp_path / "deeper" / "token"
+    token = token_of(place)
+    assert len(token) == 32 and token_of(place) == token and place.stat().st_mode & 0o777 == 0o600
+    place.chmod(0o644)
+    other = token_of(place)
+    assert other not in ("", token) and place.stat().st_mode & 0o777 == 0o600
+    place.write_text("short")
+    assert len(token_of(place)) == 32
+    assert len(token_of(tmp_path)) == 32  # a folder: it cannot be kept
