@@ -33,7 +33,7 @@ from capture.acquisition.observe import Observation
 from capture.acquisition.plan_file import write_plan
 from capture.acquisition.source import Account, Setting
 from capture.joining.evidence import Evidence, decode
-from capture.reading.observed import ObservedWire, Questions, read_observed
+from capture.reading.observed import ObservedWire, Questions, of_windows, read_observed
 from capture.summary.observed import summarise_observed
 from capture.summary.summary import summarise_run
 from capture.verdict.observed import Seen
@@ -110,24 +110,24 @@ class OfPins:
         if not set((windows or seen.edges).channels) <= set(asked.pins):
             raise CaptureError("The capture has other channels than were asked for; restore the run's files.")
         questions = Questions.of(asked.pulses, asked.latencies)
-        capture = windows or read_observed(
-            seen.edges,
-            asked.stimulus_edges,
-            asked.imported is None,
-            asked.core_hz,
-            questions,
+        wire = (
+            of_windows(windows)
+            if windows
+            else read_observed(
+                seen.edges, asked.stimulus_edges, asked.imported is None, asked.core_hz, questions
+            )
         )
         remarks: list[str] = []
         for window in windows.windows if windows else ():
             name = f"{names.WINDOWS}/{window.place.name}.sr"
             if not (folder.path / name).exists():
                 remarks += store_session(folder, window.edges, name)
-        if isinstance(capture, ObservedWire):
-            folder.write(names.SPANS, _writer(_spans(capture)))
+        if windows is None:
+            folder.write(names.SPANS, _writer(_spans(wire)))
         judged = Seen(
             seen.report,
             asked.pins,
-            capture,
+            wire,
             asked.stimulus_edges,
             frozenset(asked.pins) - questions.channels.keys()
             if asked.imported and questions != Questions()
@@ -145,9 +145,9 @@ def _spans(wire: ObservedWire) -> pl.DataFrame:
             pl.lit(name).alias("of"),
             "start",
             "end",
-            ns=(pl.col("end") - pl.col("start")) * wire.edges.sample_ns,
+            ns=(pl.col("end") - pl.col("start")) * wire.sample_ns,
         )
-        for name, start, end in wire.spans()
+        for name, (start, end) in wire.spans.items()
     ]
     return pl.concat(parts) if parts else pl.DataFrame(schema=SPANS)
 

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 import numpy as np
 
 from base.metrology.quantiles import summarise
 from base.metrology.summaries import Summary, beside_open
-from base.run_folder.edges import CHANNELS, MARKED_CHANNELS, NOT, EdgeList, Samples
+from base.run_folder.edges import CHANNELS, MARKED_CHANNELS, NOT, NS_PER_S, EdgeList, Samples
+from base.run_folder.kept import Kept
 from base.run_folder.observed import AskedEdges
-from capture.reading.vectorised import PulseTrain, Stimuli, Waits, pulses, stimuli_among, waits_for
+from capture.reading.vectorised import Stimuli, pulses, stimuli_among, waits_for
 from capture.reading.wire import SECTIONS_PER_END, ClockFit, Frames, find_frames, fit_clock
 from firmware.build import boards
 
@@ -61,95 +63,103 @@ class Questions:
         return [*(self.pulses or ())], [*(self.latencies or ())]
 
 
-@dataclass(frozen=True)
-class ObservedWire:
-    """One capture, of the channels that it has.
-
-    `program` are the pulses of PULSED that begin within the program's part, from sample `first` up
-    to but not including `after`, and `answers` those of ANSWERED. Without frames that is the whole
-    capture. `calibration` are the empty sections. `clock` is the analyzer's against the program's,
-    from the frames; None without.
+class Line(NamedTuple):
+    """A channel: its edges in the whole capture, its level at the end, the widths in samples of its
+    least and greatest whole pulse, and how long the one lasted that the end cut off. None where
+    there is none.
     """
 
-    edges: EdgeList
-    frames: Frames
-    clock: ClockFit | None
-    first: int
-    after: int
-    program: dict[str, PulseTrain]
-    calibration: dict[str, PulseTrain]
-    answers: dict[tuple[str, str], Waits]
+    edges: int
+    high: bool
+    least: int | None
+    greatest: int | None
+    lasted: int | None
+
+
+@dataclass(frozen=True, kw_only=True)
+class ObservedWire:
+    """What a capture tells by itself, kept whole or in windows.
+
+    All is of the program's part, which ends at sample `end`: between the frames, without frames the
+    whole capture. Of channels, by name, are `lines`, the widths and the `intervals_ns` from begin
+    to begin, in ns; of latencies, by both names (`STIM to ISR`), `answered_ns`, the waits that were
+    not over, and how many stimuli came while an earlier one waited.
+
+    Of a capture that was kept whole are `clock`, the analyzer's against the program's by the
+    frames; the empty sections; which edges are stimuli, how many answers nothing waited for, the
+    part of whole periods in which a channel is high, and begins and ends of all pulses and
+    latencies, by `CRIT, width` and `STIM to ISR`. Else `kept` are the windows.
+    """
+
+    samplerate_hz: int
+    total_samples: int
+    channels: tuple[str, ...]
+    end: int
+    lines: Mapping[str, Line]
+    widths_ns: dict[str, Summary]
+    intervals_ns: dict[str, Summary]
+    answered_ns: dict[str, Summary]
+    open_samples: Mapping[str, int]
+    merged: dict[str, int]
+    frames: Frames = field(default_factory=lambda: Frames(None, None))
+    clock: ClockFit | None = None
+    calibration_ns: dict[str, Summary] = field(default_factory=dict)
     stimuli: dict[str, Stimuli] = field(default_factory=dict)
-
-    def spans(self) -> Iterator[tuple[str, Samples, Samples]]:
-        """Begins and ends of all pulses and latencies, by `CRIT, width` and `STIM to ISR`."""
-        for name, train in self.program.items():
-            yield f"{name}, width", train.start, train.end
-        for pair, waits in self.answers.items():
-            yield named(pair), waits.stimulus, waits.answer
+    unasked: dict[str, int] = field(default_factory=dict)
+    duty: dict[str, float] = field(default_factory=dict)
+    spans: Mapping[str, tuple[Samples, Samples]] = field(default_factory=dict)
+    kept: Kept | None = None
 
     @property
-    def duty(self) -> dict[str, float]:
-        """The part of whole periods, of the first begin to the last, in which a channel is high."""
-        return {
-            name: float(train.width[:-1].sum() / (train.start[-1] - train.start[0]))
-            for name, train in self.program.items()
-            if len(train) > 1
-        }
-
-    @property
-    def unasked(self) -> dict[str, int]:
-        """How many answers nothing waited for, by the names of latencies_ns."""
-        return {named(pair): int(waits.unasked.size) for pair, waits in self.answers.items()}
-
-    @property
-    def widths_ns(self) -> dict[str, Summary]:
-        """Of the program's pulses, by channel."""
-        return _widths_ns(self.program, self.edges.sample_ns)
-
-    @property
-    def calibration_ns(self) -> dict[str, Summary]:
-        """Of the empty sections: what a pulse has in it that is no part of the section."""
-        return _widths_ns(self.calibration, self.edges.sample_ns)
-
-    @property
-    def intervals_ns(self) -> dict[str, Summary]:
-        """From the begin of a pulse to that of the next one."""
-        sample_ns = self.edges.sample_ns
-        return {name: summarise(np.diff(train.start) * sample_ns) for name, train in self.program.items()}
-
-    @property
-    def latencies_ns(self) -> dict[str, Summary]:
-        """From a stimulus to its answer, by both names: `STIM to ISR`. The maximum is at least that
-        of a wait which was not over at the end.
-        """
-        summaries = {
-            named(pair): summarise(waits.length * self.edges.sample_ns)
-            for pair, waits in self.answers.items()
-        }
-        return beside_open(summaries, self.open_ns)
-
-    @property
-    def merged(self) -> dict[str, int]:
-        """How many stimuli came while an earlier one waited, by the names of latencies_ns."""
-        return {
-            named(pair): int(waits.merged.sum()) + (waits.open.merged if waits.open else 0)
-            for pair, waits in self.answers.items()
-        }
+    def sample_ns(self) -> float:
+        """How long a sample lasts, at the nominal samplerate."""
+        return NS_PER_S / self.samplerate_hz
 
     @property
     def open_ns(self) -> dict[str, float]:
-        """How long the waits that were not over had lasted at the end, by the same names."""
-        return {
-            named(pair): (self.after - waits.open.since) * self.edges.sample_ns
-            for pair, waits in self.answers.items()
-            if waits.open
-        }
+        """How long the waits that were not over had lasted at the end."""
+        return {name: lasted * self.sample_ns for name, lasted in self.open_samples.items()}
+
+    @property
+    def latencies_ns(self) -> dict[str, Summary]:
+        """The maximum is at least that of a wait which was not over at the end."""
+        return beside_open(self.answered_ns, self.open_ns)
 
 
 def named(pair: tuple[str, str]) -> str:
     """`STIM to ISR`."""
     return f"{pair[0]} to {pair[1]}"
+
+
+def of_windows(kept: Kept) -> ObservedWire:
+    """What was counted of a capture of which windows were kept. No frames were looked for."""
+    lines = {}
+    for name in dict.fromkeys([*kept.pins, *(name for kind, name in kept.counted if kind == "width")]):
+        pin, widths = kept.pins[name.removeprefix(NOT)], kept.counted.get(("width", name))
+        since = pin.since if widths and not name.startswith(NOT) else None
+        lines[name] = Line(
+            edges=pin.edges,
+            high=pin.high != name.startswith(NOT),
+            least=widths.least if widths else None,
+            greatest=widths.greatest if widths else None,
+            lasted=None if since is None else kept.total_samples - since,
+        )
+    summaries: dict[str, dict[str, Summary]] = {"width": {}, "interval": {}, "latency": {}}
+    for (kind, name), counted in kept.counted.items():
+        summaries[kind][name] = counted.summary(kept.sample_ns)
+    return ObservedWire(
+        samplerate_hz=kept.samplerate_hz,
+        total_samples=kept.total_samples,
+        channels=kept.channels,
+        end=kept.total_samples,
+        lines=lines,
+        widths_ns=summaries["width"],
+        intervals_ns=summaries["interval"],
+        answered_ns=summaries["latency"],
+        open_samples=kept.open_samples,
+        merged=kept.merged,
+        kept=kept,
+    )
 
 
 def read_observed(
@@ -164,43 +174,69 @@ def read_observed(
     Unless it may be `framed`, frames and calibration pulses are taken for the program's. `core_hz`
     is the clock that counts the frames; None is that of the default board.
     """
-    tick_hz = core_hz or boards.default().core_hz
+    tick_hz, total, sample_ns = core_hz or boards.default().core_hz, edges.total_samples, edges.sample_ns
     frames = find_frames(edges, tick_hz) if framed and "SYNC" in edges.channels else Frames(None, None)
     start, end = frames.start, frames.end
     is_framed = start is not None or end is not None
     asked, pairs = (questions or Questions()).among(edges.channels)
-    trains = {name: pulses(edges, name) for name in asked}
     before_end = edges if end is None else edges.until(int(end[0]))
-    after = edges.total_samples if end is None else int(end[0])
+    after = total if end is None else int(end[0])
     # The program's part begins behind the calibration, where SYNC changes again. Without such an
     # edge it begins at the start frame, without a frame at sample 0.
     first = 0 if start is None else int(start[-1])
     if start is not None:
         sync = edges.transitions("SYNC").sample
         first = int(next(iter(sync[(sync > first) & (sync < after)]), first))
-    calibration = {}
+    trains = {name: pulses(edges, name) for name in asked}
+    program = {name: train.starting_within(first, after) for name, train in trains.items()}
+    calibration_ns = {}
     for name, train in trains.items():
         if is_framed and name in MARKED_CHANNELS:  # the empty sections behind either frame
             opening = train.starting_within(0 if start is None else int(start[-1]), first)
-            closing = train.starting_within(edges.total_samples if end is None else int(end[-1]), _NEVER)
-            closing = closing.numbered(None, SECTIONS_PER_END)
-            calibration[name] = PulseTrain(
-                np.concatenate((opening.start, closing.start)), np.concatenate((opening.end, closing.end))
-            )
+            closing = train.starting_within(total if end is None else int(end[-1]), _NEVER)
+            widths = np.append(opening.width, closing.width[:SECTIONS_PER_END])
+            calibration_ns[name] = summarise(widths * sample_ns)
+    lines = {}
+    for name in dict.fromkeys([*edges.channels, *program]):
+        moved, width = edges.transitions(name), program[name].width if name in program else np.empty(0, int)
+        before = moved.sample < after
+        high = bool(moved.level[before][-1]) if before.any() else edges.initial_level(name)
+        since = int(moved.sample[before][-1]) if name in program and high and before.any() else None
+        lines[name] = Line(
+            edges=moved.sample.size,
+            high=high,
+            least=int(width.min()) if width.size else None,
+            greatest=int(width.max()) if width.size else None,
+            lasted=None if since is None else after - since,
+        )
     stimuli = {pair: stimuli_among(before_end, *pair, first) if which == "auto" else which for pair in pairs}
-    answers = {pair: waits_for(before_end, *pair, first, edge) for pair, edge in stimuli.items()}
+    answers = {named(pair): waits_for(before_end, *pair, first, edge) for pair, edge in stimuli.items()}
     return ObservedWire(
-        edges=edges,
+        samplerate_hz=edges.samplerate_hz,
+        total_samples=total,
+        channels=edges.channels,
+        end=after,
+        lines=lines,
+        widths_ns={name: summarise(train.width * sample_ns) for name, train in program.items()},
+        intervals_ns={name: summarise(np.diff(train.start) * sample_ns) for name, train in program.items()},
+        answered_ns={name: summarise(waits.length * sample_ns) for name, waits in answers.items()},
+        open_samples={name: after - waits.open.since for name, waits in answers.items() if waits.open},
+        merged={
+            name: int(waits.merged.sum()) + (waits.open.merged if waits.open else 0)
+            for name, waits in answers.items()
+        },
         frames=frames,
         clock=fit_clock(start, end, tick_hz, edges.samplerate_hz) if is_framed else None,
-        first=first,
-        after=after,
-        program={name: train.starting_within(first, after) for name, train in trains.items()},
-        calibration=calibration,
-        answers=answers,
+        calibration_ns=calibration_ns,
         stimuli={named(pair): edge for pair, edge in stimuli.items()},
+        unasked={name: int(waits.unasked.size) for name, waits in answers.items()},
+        duty={
+            name: float(train.width[:-1].sum() / (train.start[-1] - train.start[0]))
+            for name, train in program.items()
+            if len(train) > 1
+        },
+        spans={
+            **{f"{name}, width": (train.start, train.end) for name, train in program.items()},
+            **{name: (waits.stimulus, waits.answer) for name, waits in answers.items()},
+        },
     )
-
-
-def _widths_ns(trains: dict[str, PulseTrain], sample_ns: float) -> dict[str, Summary]:
-    return {name: summarise(train.width * sample_ns) for name, train in trains.items()}

@@ -5,6 +5,7 @@ nobody.
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
@@ -126,31 +127,25 @@ def read_instructions(log: RecordLog, counts: bytes | None) -> Instructions:
         return Instructions()
     records = log.all(OperationRecord)
     needed = PULSES_BEFORE + len(records)
-    try:
+    with suppress(SimulatorError):
         table = read_windows(counts)
-        numbers = table["window"].to_list()
         widths = (table["end_cycle"] - table["start_cycle"]).to_list()[PULSES_BEFORE:needed]
         apart = {
             width - record.operation_cycles
             for width, record in zip(widths, records, strict=False)
             if record.operation_cycles
         }
-        if INSTRUCTIONS not in table.columns:
-            why = "the simulator that wrote it did not count them"
-        elif len(log.all(Boot)) > 1:
-            why = "the board started more than once"
-        elif numbers != list(range(table.height)):
-            why = "its windows are not numbered from 0"
-        elif not table[INSTRUCTIONS].is_between(0, COUNT_MAX).all():
-            why = "it counts what nobody can have"
-        elif [record.seq for record in records] != list(range(len(records))):
-            why = "the records are not numbered from 0"
-        elif table.height < needed or (log.first(EndRecord) and table.height != needed + PULSES_BEFORE):
-            why = f"it has {table.height} windows, and the records tell of {len(records)} operations"
-        elif len(apart) > 1:
-            why = f"its windows differ in width from the records by {len(apart)} constants, not by one"
-        else:
+        if (
+            INSTRUCTIONS in table.columns
+            and len(log.all(Boot)) == 1
+            and table["window"].to_list() == list(range(table.height))
+            and table[INSTRUCTIONS].is_between(0, COUNT_MAX).all()
+            and [record.seq for record in records] == list(range(len(records)))
+            and table.height >= needed
+            and (log.first(EndRecord) is None or table.height == needed + PULSES_BEFORE)
+            and len(apart) <= 1
+        ):
             return Instructions(dict(enumerate(table[INSTRUCTIONS].to_list()[PULSES_BEFORE:needed])))
-    except SimulatorError:
-        why = "it is no table of the virtual board's windows"
-    return Instructions(why_none=f"{COUNTS} tells no instructions, since {why}.")
+    return Instructions(
+        why_none=f"{COUNTS} tells no instructions: its windows are not those of the records' operations."
+    )

@@ -6,7 +6,6 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from base.metrology.summaries import Summary, beside_open
 from base.run_folder.kept import Kept
 from base.run_folder.manifest import BY_ANALYZER, VIRTUAL_BOARD
 from base.run_folder.observed import (
@@ -19,7 +18,6 @@ from base.run_folder.observed import (
     ObservedManifest,
     ObservedReport,
 )
-from capture.reading.observed import ObservedWire
 from capture.verdict.observed import Seen, judge, warnings
 
 WITHOUT_RECORDS = (
@@ -38,10 +36,9 @@ def summarise_observed(seen: Seen, request: Asked, notes: Sequence[str] = ()) ->
     """The whole content of run.json; `notes` are sentences on what was stored."""
     verdict, reasons = judge(seen)
     report = ObservedReport(**seen.tools.model_dump())
-    captured = seen.capture
-    clock = captured.clock if isinstance(captured, ObservedWire) else None
-    imported, analyzed = request.imported, not isinstance(captured, Kept)
-    synced = "SYNC" in seen.edges.channels
+    wire = seen.edges
+    clock, imported, analyzed = wire.clock, request.imported, wire.kept is None
+    synced = "SYNC" in wire.channels
     # What a reader must know of the figures, and what no rule can tell.
     unjudged = []
     if imported and imported.samplerate_from == "resolution" and imported.format in BY_ANALYZER:
@@ -57,16 +54,16 @@ def summarise_observed(seen: Seen, request: Asked, notes: Sequence[str] = ()) ->
     content = {
         **request.model_dump(by_alias=True),
         "schema": SCHEMA,
-        "samplerate_hz": seen.edges.samplerate_hz,
-        "total_samples": seen.edges.total_samples,
-        "resolution_ns": seen.edges.sample_ns,
+        "samplerate_hz": wire.samplerate_hz,
+        "total_samples": wire.total_samples,
+        "resolution_ns": wire.sample_ns,
         "verdict": verdict,
         "reasons": list(reasons),
         "warnings": [*warnings(seen), *notes, *report.notes],
         "missing": missing,
         "frames": FramesFound(
-            start=seen.frames.start is not None if analyzed and synced else None,
-            end=seen.frames.end is not None if analyzed and synced else None,
+            start=wire.frames.start is not None if analyzed and synced else None,
+            end=wire.frames.end is not None if analyzed and synced else None,
         ),
         "clock": clock
         and ClockFound(
@@ -74,53 +71,36 @@ def summarise_observed(seen: Seen, request: Asked, notes: Sequence[str] = ()) ->
             ratio_uncertainty=clock.ratio_uncertainty,
             residual_max_samples=clock.residual_max_samples,
         ),
-        "merged": dict(captured.merged),
+        "merged": wire.merged,
         "unjudged": tuple(unjudged),
         "tool_report": report,
-        **(_of_windows(captured) if isinstance(captured, Kept) else _of_all(captured)),
+        "widths_ns": wire.widths_ns,
+        "intervals_ns": wire.intervals_ns,
+        "latencies_ns": wire.latencies_ns,
+        "longest": {
+            name: Longest(start=int(start[at]), end=int(end[at]))
+            for name, (start, end) in wire.spans.items()
+            if start.size and (at := int(np.argmax(end - start))) >= 0
+        },
+        "duty": wire.duty,
+        "stimuli": wire.stimuli,
+        "unasked": wire.unasked,
+        "open_ns": wire.open_ns,
+        "calibration_ns": wire.calibration_ns,
+        "kept": _windows(wire.kept) if wire.kept else None,
     }
     return ObservedManifest.model_validate(content)
 
 
-def _of_all(observed: ObservedWire) -> dict[str, object]:
-    return {
-        "widths_ns": observed.widths_ns,
-        "intervals_ns": observed.intervals_ns,
-        "latencies_ns": observed.latencies_ns,
-        "longest": {
-            name: Longest(start=int(start[at]), end=int(end[at]))
-            for name, start, end in observed.spans()
-            if start.size and (at := int(np.argmax(end - start))) >= 0
-        },
-        "duty": observed.duty,
-        "stimuli": observed.stimuli,
-        "unasked": observed.unasked,
-        "open_ns": observed.open_ns,
-        "calibration_ns": observed.calibration_ns,
-    }
-
-
-def _of_windows(windows: Kept) -> dict[str, object]:
-    summaries: dict[str, dict[str, Summary]] = {"width": {}, "interval": {}, "latency": {}}
-    for (kind, name), counted in windows.counted.items():
-        summaries[kind][name] = counted.summary(windows.sample_ns)
-    open_ns = {name: lasted * windows.sample_ns for name, lasted in windows.open_samples.items()}
-    places = [window.place for window in windows.windows]
-    kept = KeptWindows(
+def _windows(kept: Kept) -> KeptWindows:
+    places = [window.place for window in kept.windows]
+    return KeptWindows(
         kept_samples=_covered([(place.begin, place.until) for place in places]),
         windows=places,
         bin_samples={
-            f"{kind} {name}": count.bin for (kind, name), count in windows.counted.items() if count.bin > 1
+            f"{kind} {name}": count.bin for (kind, name), count in kept.counted.items() if count.bin > 1
         },
     )
-    return {
-        "widths_ns": summaries["width"],
-        "intervals_ns": summaries["interval"],
-        "latencies_ns": beside_open(summaries["latency"], open_ns),
-        "open_ns": open_ns,
-        "calibration_ns": {},
-        "kept": kept,
-    }
 
 
 def _covered(stretches: Sequence[tuple[int, int]]) -> int:

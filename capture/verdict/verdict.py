@@ -3,19 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from itertools import combinations
 from typing import Protocol, TypeVar
 
-import numpy as np
-
-from base.run_folder.edges import EdgeList
 from base.run_folder.manifest import ToolReport, Verdict
 from capture.joining.evidence import Evidence, with_edges
 from capture.reading.glitches import without_glitches
 from capture.verdict import instruments, records, wire
 
 E = TypeVar("E")
-Pair = tuple[str, str]
 
 
 class Samples(Protocol):
@@ -117,30 +112,11 @@ DOUBTFUL = (
 )
 """All came, and may not be believed: the run is inconclusive."""
 
-FEWEST_REASONS = 2
-"""An exchange breaks no fewer rules (capture/verdict/tests/test_exchanged.py). With fewer, none is
-looked for, which takes as long as to judge the run some dozen times.
-"""
-
 
 def judge(evidence: Evidence) -> tuple[Verdict, tuple[str, ...]]:
-    """The verdict, and a sentence for each reason: first what is missing, then what is in doubt.
-
-    Where two clips look exchanged, one sentence stands for all that this explains. It is so where
-    one exchange, and no other, leaves fewer reasons and adds none.
-    """
-    verdict, reasons = _by_all_rules(evidence)
-    pairs = _explaining(evidence, frozenset(reasons)) if len(set(reasons)) >= FEWEST_REASONS else []
-    if len(pairs) != 1:
-        return verdict, (*reasons, *_glitches_named(evidence, reasons))
-    ((pair, changed_back),) = pairs
-    verdict, left = _by_all_rules(changed_back)
-    sentence = f"{' and '.join(pair)} look exchanged: run ./lab wiring check."
-    return "inconclusive" if verdict == "complete" else verdict, (sentence, *left)
-
-
-def _by_all_rules(evidence: Evidence) -> tuple[Verdict, tuple[str, ...]]:
-    return by_rules(evidence, MISSING, DOUBTFUL)
+    """The verdict, and a sentence for each reason: first what is missing, then what is in doubt."""
+    verdict, reasons = by_rules(evidence, MISSING, DOUBTFUL)
+    return verdict, (*reasons, *_glitches_named(evidence, reasons))
 
 
 def by_rules(
@@ -155,41 +131,13 @@ def by_rules(
     return verdict, (*missing, *doubtful)
 
 
-def _explaining(evidence: Evidence, reasons_before: frozenset[str]) -> list[tuple[Pair, Evidence]]:
-    """Each two channels whose exchange explains reasons, and the run with them changed back."""
-    pairs = combinations(evidence.edges.channels, 2)
-    runs = ((pair, with_edges(evidence, exchanged(evidence.edges, *pair))) for pair in pairs)
-    return [(pair, changed) for pair, changed in runs if _fits_better(changed, reasons_before)]
-
-
-def _fits_better(changed: Evidence, reasons_before: frozenset[str]) -> bool:
-    """Whether the run has some of the reasons that it had before, not all, and no other."""
-    left = set()
-    for rule in (*MISSING, *DOUBTFUL):
-        for reason in rule(changed):
-            if reason not in reasons_before:
-                return False
-            left.add(reason)
-    return len(left) < len(reasons_before)
-
-
-def exchanged(edges: EdgeList, channel: str, other: str) -> EdgeList:
-    """The capture as it were if the clips of these two channels changed places."""
-    first, second = edges.channels.index(channel), edges.channels.index(other)
-    differ = (edges.word >> first ^ edges.word >> second) & 1
-    word = edges.word ^ (differ << first) ^ (differ << second)
-    return EdgeList(
-        edges.sample, word.astype(np.uint8), edges.samplerate_hz, edges.total_samples, edges.channels
-    )
-
-
 def _glitches_named(evidence: Evidence, reasons: tuple[str, ...]) -> Iterator[str]:
     """A further reason, if the run without glitches has fewer of these `reasons` and no other."""
     glitches = evidence.glitches
     if not reasons or evidence.without_glitches or glitches is None or not glitches.count:
         return
     edges = without_glitches(evidence.edges, glitches.longest_samples)
-    if set(_by_all_rules(with_edges(evidence, edges))[1]) < set(reasons):
+    if set(by_rules(with_edges(evidence, edges), MISSING, DOUBTFUL)[1]) < set(reasons):
         by_channel = ", ".join(f"{count:,} on {channel}" for channel, count in glitches.count.items())
         yield (
             f"Pulses too short to be the firmware's, of at most {glitches.longest_samples} samples, are "

@@ -86,9 +86,7 @@ def kept_windows(
 def longest(edges: EdgeList, worst: int) -> dict[str, list[tuple[int, int]]]:
     """Begin and end of the longest of each, from the whole capture, one after the other."""
     wire = read_observed(edges, framed=False)
-    spans = {name: list(zip(train.start, train.end, strict=True)) for name, train in wire.program.items()}
-    for pair, waits in wire.answers.items():
-        spans[" to ".join(pair)] = list(zip(waits.stimulus, waits.answer, strict=True))
+    spans = {name.removesuffix(", width"): list(zip(*ends, strict=True)) for name, ends in wire.spans.items()}
     return {name: sorted(some, key=lambda span: span[0] - span[1])[:worst] for name, some in spans.items()}
 
 

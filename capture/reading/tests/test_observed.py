@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from base.run_folder.edges import EdgeList
-from capture.reading.observed import read_observed
+from capture.reading.observed import ObservedWire, read_observed
 from capture.reading.tests.waveform import Waveform, frame_edges
 
 HZ = 84_000_000
@@ -25,22 +25,28 @@ def framed(begin: bool = True, end: bool = True, toggled: bool = True) -> EdgeLi
     return Waveform(400_000, HZ, toggles, ("CRIT", "SYNC")).edges()
 
 
+def widths(observed: ObservedWire) -> list[int]:
+    start, end = observed.spans["CRIT, width"]
+    result: list[int] = (end - start).tolist()
+    return result
+
+
 def test_between_the_frames_are_the_program_and_its_calibration() -> None:
     observed = read_observed(framed())
-    assert observed.program["CRIT"].width.tolist() == [100, 300]
-    assert observed.calibration["CRIT"].width.tolist() == [4] * 32
+    assert widths(observed) == [100, 300]
     assert observed.widths_ns["CRIT"].max == pytest.approx(300 / HZ * 1e9)
     assert observed.intervals_ns["CRIT"].max == pytest.approx(10_000 / HZ * 1e9)
     assert observed.calibration_ns["CRIT"].n == 32
+    assert observed.calibration_ns["CRIT"].max == pytest.approx(4 / HZ * 1e9)
     assert observed.clock is not None and observed.clock.ratio == pytest.approx(1, abs=1e-5)
 
 
 def test_without_frames_all_of_the_capture_is_the_program() -> None:
     for observed in (read_observed(framed(begin=False, end=False)), read_observed(framed(), framed=False)):
-        assert len(observed.program["CRIT"]) == 1 + 16 + 2 + 16
-        assert observed.calibration == {} and observed.clock is None
+        assert len(widths(observed)) == 1 + 16 + 2 + 16
+        assert observed.calibration_ns == {} and observed.clock is None
 
 
 def test_one_frame_bounds_one_side() -> None:
-    assert read_observed(framed(end=False)).program["CRIT"].width.tolist() == [100, 300] + [4] * 16
-    assert read_observed(framed(begin=False)).program["CRIT"].width.tolist() == [50] + [4] * 16 + [100, 300]
+    assert widths(read_observed(framed(end=False))) == [100, 300] + [4] * 16
+    assert widths(read_observed(framed(begin=False))) == [50] + [4] * 16 + [100, 300]

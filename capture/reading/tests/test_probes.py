@@ -141,21 +141,17 @@ def edited(number: int, line: str) -> list[str]:
 
 
 @pytest.mark.parametrize(
-    ("lines", "why"),
+    "lines",
     [
-        (["window"], "it is no table"),
-        ([line.rsplit(",", 1)[0] for line in windows()], "did not count them"),
-        (windows(after=23), "it has 50 windows, and the records tell of 3 operations"),
-        (windows()[:10] + windows()[9:], "not numbered from 0"),
-        (windows(widths=(401, 0, 300)), "by 2 constants"),
-        (windows(counted=(123, 0, -1)), "counts what nobody can have"),
-        (edited(25, "24,240000,240405,7,"), "it is no table"),
+        ["window"],
+        [line.rsplit(",", 1)[0] for line in windows()],
+        windows(after=23),
+        windows()[:10] + windows()[9:],
+        windows(widths=(401, 0, 300)),
+        windows(counted=(123, 0, -1)),
+        edited(25, "24,240000,240405,7,"),
     ],
 )
-def test_another_table_gives_none_and_says_why(lines: list[str], why: str) -> None:
+def test_another_table_gives_none_and_says_so(lines: list[str]) -> None:
     instructions = read_instructions(log(), as_bytes(lines))
     assert not instructions.of and instructions.why_none is not None
-    assert (
-        instructions.why_none.startswith("counts.csv tells no instructions, since ")
-        and why in instructions.why_none
-    )

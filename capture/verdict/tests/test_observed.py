@@ -8,7 +8,7 @@ from pathlib import Path
 from base.run_folder.edges import EdgeList
 from base.run_folder.manifest import ToolReport
 from capture.acquisition.keeper import Keeper, Keeping
-from capture.reading.observed import read_observed
+from capture.reading.observed import of_windows, read_observed
 from capture.reading.tests.test_observed import framed
 from capture.reading.tests.waveform import Waveform
 from capture.verdict.observed import Seen, judge
@@ -26,7 +26,7 @@ def both(edges: EdgeList, tools: ToolReport) -> tuple[Seen, Seen]:
     keeper = Keeper(Path("nowhere"), edges.samplerate_hz, edges.channels, tools.asked_samples, Keeping(2, 9))
     keeper.append(edges.sample, edges.word, edges.total_samples)
     keeper.close()
-    return Seen(tools, PINS, read_observed(edges, framed=False)), Seen(tools, PINS, keeper.kept)
+    return Seen(tools, PINS, read_observed(edges, framed=False)), Seen(tools, PINS, of_windows(keeper.kept))
 
 
 @table
