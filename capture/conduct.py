@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -26,9 +26,7 @@ from capture.acquisition.observe import Observation
 from capture.acquisition.source import Account, Place, Setting, Source
 from capture.acquisition.stored import read_stored, read_stored_pins
 from capture.joining.evidence import Evidence
-from capture.reading.glitches import check_can_be_told
 from capture.store import RunResult, begin_folder, judge, keep_observation, kind_of, store_session
-from firmware.build import boards
 
 
 def run(source: Source) -> RunResult:
@@ -49,9 +47,7 @@ def run(source: Source) -> RunResult:
             kind = kind_of(opened.account)
             folder = begin_folder(request.runs, name, began, kind)
             file = stack.enter_context(ProgressFile(folder.path))
-            watch = Watch(
-                name, began, file, request.progress, request.live, request.part, kind.work, request.wire
-            )
+            watch = Watch(name, began, file, request.progress, request.live, request.part, kind.work)
             try:
                 seen = opened.observe(Place(folder.path, watch))
             except (TailscopeError, signals.Stopped):
@@ -68,24 +64,13 @@ def run(source: Source) -> RunResult:
             raise WriteError(f"{error} The capture is kept: ./lab redecode {folder.path}") from None
 
 
-def redecode(folder: Path, *, ignore_glitches: bool | None = None) -> RunResult:
+def redecode(folder: Path) -> RunResult:
     """Decodes, joins and judges the run in `folder` again, and replaces what was found in it.
 
-    What was observed stays as it is. Glitches are left out if `ignore_glitches` says so; None is as
-    before. Raises TailscopeError where a file is missing or damaged, or where it cannot be told
-    what is a glitch.
+    What was observed stays as it is. Raises TailscopeError where a file is missing or damaged.
     """
     account: Account | Asked
     account, seen = read_stored_pins(folder) if is_observed(folder) else read_stored(folder)
-    if ignore_glitches is not None:
-        if isinstance(account, Asked):
-            raise CaptureError(
-                "Of a run from the wire alone nobody knows the shortest pulse, so nothing in it is a glitch; "
-                "leave the option out."
-            )
-        if ignore_glitches:
-            check_can_be_told(seen.edges.samplerate_hz, boards.nominal_hz(account.asked))
-        account = replace(account, setting=replace(account.setting, ignore_glitches=ignore_glitches))
     run_folder = RunFolder(folder)
     kind = kind_of(account)
     run_folder.remove_file(names.PROGRESS)

@@ -178,7 +178,6 @@ def judge(account: Account, seen: Observation) -> tuple[Evidence, Setting]:
         seen.serial_bytes,
         seen.counts,
         account.asked,
-        ignore_glitches=account.setting.ignore_glitches,
     )
     boot = evidence.log.first(Boot)
     setting = account.setting

@@ -26,7 +26,6 @@ from cli.shell.values import (
 )
 
 if TYPE_CHECKING:
-    from base.run_folder.edges import EdgeList
     from base.run_folder.observed import AskedEdges, Keep, ObservedManifest
     from capture.acquisition.imported import Beside
     from capture.reading.observed import Questions
@@ -48,7 +47,6 @@ if TYPE_CHECKING:
         samplerate_hz: int | None
         keep: int | None
         around_s: float
-        live: bool
         run: Path | None
         uart: Path | None
         scenario: str | None
@@ -57,7 +55,6 @@ if TYPE_CHECKING:
         seed: int | None
         parameter: tuple[tuple[str, str], ...]
         records: str
-        ignore_glitches: bool
 
 
 _RATE_FROM = {
@@ -67,8 +64,8 @@ _RATE_FROM = {
 }
 EXAMPLE = "CRIT=PA8,STIM=PA0,ISR=PA10"
 EDGES = ("auto", "both", "rising", "falling")
-OF_A_FILE = ("run", "uart", "scenario", "allocator", "stimulus", "seed", "parameter", "ignore_glitches")
-LIVE = ("elf", "live", "attach", "any_core", "semihosting", "gaps", "strict", "hse", "chip")
+OF_A_FILE = ("run", "uart", "scenario", "allocator", "stimulus", "seed", "parameter")
+LIVE = ("elf", "attach", "any_core", "semihosting", "gaps", "strict", "hse", "chip")
 
 
 @declare(section="Your own firmware, as it is")
@@ -132,7 +129,6 @@ LIVE = ("elf", "live", "attach", "any_core", "semihosting", "gaps", "strict", "h
     "capture that may last hours",
 )
 @option("--around", "around_s", type=SECONDS, default="2ms", help="with --keep: so much before and after")
-@option("--live", is_flag=True, help="draw the last edges and the tail while the capture goes on")
 @shared.own_program
 @option(
     "--run", type=RUN, help="of a file: the run folder of the run that it was taken of; judges it as a run"
@@ -148,7 +144,6 @@ LIVE = ("elf", "live", "attach", "any_core", "semihosting", "gaps", "strict", "h
 @shared.seed
 @shared.parameter
 @shared.records
-@shared.ignore_glitches
 @json_option
 def command(as_json: bool, **options: Unpack[ObserveOptions]) -> int:
     """Measure a wire: pulses, periods and latencies, live or of a file.
@@ -199,11 +194,6 @@ def _check(options: ObserveOptions) -> None:
             options["uart"] and not (run or scenario),
             "--uart alone is not enough: say what ran, by --run or by --scenario and --allocator.",
         ),
-        (
-            options["ignore_glitches"] and not (run or scenario),
-            "--ignore-glitches needs the records, which tell the firmware's shortest pulse: give --run, or "
-            "--scenario, --allocator and --uart.",
-        ),
     ):
         if is_wrong:
             raise OptionError(sentence)
@@ -219,7 +209,7 @@ def _questions(options: ObserveOptions) -> Questions:
 
 
 def _pins(as_json: bool, channels: dict[str, str], keep: Keep | None, options: ObserveOptions) -> int:
-    """Observes pins of a board; with `live` it shows the wire meanwhile. Raises TailscopeError.
+    """Observes pins of a board. Raises TailscopeError.
 
     On an emulated board the command runs again on its desk, and SystemExit carries its status.
     """
@@ -228,8 +218,6 @@ def _pins(as_json: bool, channels: dict[str, str], keep: Keep | None, options: O
     from capture.conduct import run as conduct
     from capture.desk import pins
     from capture.desk.bench import read_bench
-    from capture.reading.counter import Growing
-    from cli._wire import LiveWire
     from cli.shell import under_way
     from simulator.program import user_program
 
@@ -275,13 +263,7 @@ def _pins(as_json: bool, channels: dict[str, str], keep: Keep | None, options: O
             )
         under_way.on_desk(options["board"], clips=pins.clips(checked, resource), options=words)
         request = replace(request, options=words)
-        if options["live"]:
-            which = "both" if options["edges"] == "auto" else options["edges"]
-            wire = LiveWire(Growing(which, resource.board.core_hz, wanted))
-            with wire.shown():
-                results.append(conduct(Pins(replace(request, wire=wire))))
-        else:
-            results.append(conduct(Pins(request)))
+        results.append(conduct(Pins(request)))
         _show(results[0].folder, as_json)
     return int(results[0].verdict != "complete")
 
@@ -311,7 +293,7 @@ def _file(
         result = conduct(other_tools.ObservedFile(imported, wanted, options["edges"], request, keep))
         _show(result.folder, as_json)
     else:
-        result = conduct(other_tools.Imported(imported, beside, request, options["ignore_glitches"]))
+        result = conduct(other_tools.Imported(imported, beside, request))
         if as_json:
             print((result.folder / "run.json").read_text(encoding="utf-8"))
         else:
@@ -364,7 +346,7 @@ def _show(folder: Path, as_json: bool) -> None:
         "",
         *wire_table.lines(manifest),
         "",
-        *_windows(manifest, folder),
+        *_windows(manifest),
         *manifest.missing,
         *manifest.warnings,
         " ".join([f"{verdict}:" if sentences else verdict, *sentences]),
@@ -395,22 +377,16 @@ def _heading(manifest: ObservedManifest) -> str:
     )
 
 
-def _windows(manifest: ObservedManifest, folder: Path) -> Iterator[str]:
-    """What was looked at and what was kept, a table of the windows, and a picture of each longest.
-
-    Of a capture that was kept whole the pictures alone.
+def _windows(manifest: ObservedManifest) -> Iterator[str]:
+    """What was looked at and what was kept, and a table of the windows; nothing of a capture that
+    was kept whole.
     """
     from base.microseconds import UNIT, digits
     from base.run_folder import folder as names
-    from base.run_folder.edges import read_parquet
-    from base.run_folder.kept import LAST, read_kept
+    from base.run_folder.kept import LAST
 
     hz = manifest.samplerate_hz
     if manifest.kept is None or manifest.keep is None:
-        if manifest.longest:
-            edges = read_parquet(folder / names.EDGES)
-            for of, span in manifest.longest.items():
-                yield from _drawn(of, edges, span.start, span.end)
         return
     seen = sum(summary.n for summary in manifest.widths_ns.values())
     length_s, kept_s = manifest.total_samples / hz, manifest.kept.kept_samples / hz
@@ -425,21 +401,4 @@ def _windows(manifest: ObservedManifest, folder: Path) -> Iterator[str]:
         if place.name == LAST:
             name, length = "the last of all", "-"
         yield f"{name:<22}{length:>16}{place.start / hz:>16.6f}  {names.WINDOWS}/{place.name}.sr"
-    yield ""
-    for window in read_kept(folder).windows:
-        place, edges = window.place, window.edges
-        if place.rank == 1 and place.name != LAST and edges.sample.size:
-            yield from _drawn(place.name, edges, place.start - place.begin, place.end - place.begin)
-
-
-def _drawn(of: str, edges: EdgeList, start: int, end: int) -> Iterator[str]:
-    """A span in characters, with a quarter of its length on either side of it."""
-    from dashboards.growing_wire import wave
-
-    margin = max((end - start) // 4, 1)
-    first, after = max(start - margin, 0), min(end + margin, edges.total_samples)
-    yield f"{of}, {microseconds((after - first) * edges.sample_ns, decimals_of(edges.sample_ns))}:"
-    widest = max(map(len, edges.channels))
-    for channel in edges.channels:
-        yield f"{channel:<{max(widest, 5)}} {wave(edges, channel, first, after)}"
     yield ""

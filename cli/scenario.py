@@ -61,7 +61,6 @@ OPTIMIZATIONS: dict[str, Optimization] = {"-O1": "1", "-O2": "2", "-O3": "3", "-
     default="-O2",
     help="GCC's -O of the firmware: -O1, -O2, -O3, -Os, or several with commas for a run with each",
 )
-@shared.ignore_glitches
 @shared.knob
 @shared.trace
 @shared.scale
@@ -94,7 +93,6 @@ def command(
     duration_s: float | None,
     records: str,
     capture: str | None,
-    ignore_glitches: bool,
     knob: tuple[tuple[str, int], ...],
     trace: Path | None,
     scale: int | None,
@@ -121,7 +119,6 @@ def command(
         duration_s=duration_s,
         records=records,
         capture=capture,
-        ignore_glitches=ignore_glitches,
         heap_bytes=heap_bytes,
         placements=placements,
     )

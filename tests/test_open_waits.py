@@ -29,7 +29,7 @@ from capture.store import begin_folder, keep_observation, kind_of
 from capture.tests.synthetic import CORE_HZ
 from capture.tests.test_redecode import TIME
 from cli import _wire as wire_table
-from dashboards import extremes, growing_wire
+from dashboards import extremes
 from dashboards.loaded.runs import load_run
 from dashboards.loaded.series import by_scenario
 from dashboards.tables import among, possible, worst
@@ -139,4 +139,4 @@ def test_the_wire_alone_says_at_least(cut: tuple[Path, EdgeList, float]) -> None
     growing.add(
         NewEdges(edges.sample, edges.word, edges.samplerate_hz, 0, edges.total_samples, edges.channels)
     )
-    assert f"longest ≥ {lasted_ns / 1e3:.2f}" in growing_wire.line(growing)
+    assert growing.latencies_ns()["STIM to ISR"].max == pytest.approx(lasted_ns)

@@ -26,7 +26,6 @@ from capture.acquisition.observe import Observation
 from capture.acquisition.source import Account, Opened, Place, Request, Setting
 from capture.acquisition.stored import read_stored
 from capture.importing.formats import Import
-from capture.reading.glitches import check_can_be_told
 from capture.reading.observed import Questions
 from firmware.build import boards
 from scenarios.plan import Plan
@@ -97,7 +96,6 @@ class Imported:
     file: Import
     beside: Beside
     request: Request = field(default_factory=Request)
-    ignore_glitches: bool = False
     copied = True
 
     @property
@@ -109,9 +107,7 @@ class Imported:
         return RunName(account.plan.name, setting.allocator, setting.board, mark)
 
     def check(self) -> None:
-        """Raises CaptureError where channels are missing, or an analyzer's samplerate, or where
-        glitches that are to be ignored cannot be told from pulses.
-        """
+        """Raises CaptureError where channels are missing, or an analyzer's samplerate."""
         missing = [name for name in CHANNELS if name not in self.file.edges.channels]
         if missing:
             raise CaptureError(
@@ -123,9 +119,6 @@ class Imported:
                 f"{self.file.origin.file} does not say at which samplerate it was captured, and without it "
                 "the run cannot be judged: give it by --samplerate, as the analyzer's program shows it."
             )
-        if self.ignore_glitches:
-            core_hz = boards.nominal_hz(self.beside.account.asked)
-            check_can_be_told(self.file.edges.samplerate_hz, core_hz)
 
     @contextmanager
     def open(self) -> Iterator[Opened]:
@@ -135,7 +128,6 @@ class Imported:
             account.setting,
             analyzer=origin.format,
             imported=origin,
-            ignore_glitches=self.ignore_glitches,
         )
         seen = Observation(self.file.edges, self.beside.serial_bytes, report(self.file), self.beside.counts)
         yield Opened(replace(account, setting=setting), lambda _place: seen)

@@ -122,10 +122,7 @@ class Keeping:
 
 
 class Keeper:
-    """Takes what an EdgeWriter takes. `kept` is what is left of it, at any time, for any thread.
-
-    What comes is handed on by more() too, if it is `watched`.
-    """
+    """Takes what an EdgeWriter takes. `kept` is what is left of it, at any time, for any thread."""
 
     def __init__(
         self,
@@ -134,7 +131,6 @@ class Keeper:
         channels: tuple[str, ...],
         asked_samples: int,
         keeping: Keeping,
-        watched: bool = False,
     ) -> None:
         self._path = folder / names.KEPT
         self._asked_samples = asked_samples
@@ -143,8 +139,6 @@ class Keeper:
         self._tallies: dict[Quantity, Tally] = defaultdict(Tally)
         self._windows = WorstWindows(keeping.worst, keeping.around_samples)
         self._last = NewEdges(*_NO_EDGES, samplerate_hz, 0, 0, channels)
-        self._watched = watched
-        self._unseen: list[NewEdges] = []
         self._lock = threading.Lock()
         self._over = threading.Event()
         threading.Thread(target=self._store, name="keeper", daemon=True).start()
@@ -160,8 +154,6 @@ class Keeper:
             unfinished = [*self._counter.since.values(), *self._counter.waiting.values()]
             self._windows.add(new, pulses, unfinished)
             self._last = new
-            if self._watched:
-                self._unseen.append(new)
 
     def check_room(self) -> None:
         """Nothing grows."""
@@ -169,22 +161,6 @@ class Keeper:
     def close(self) -> None:
         """Nothing goes to the disk from now on."""
         self._over.set()
-
-    def more(self) -> NewEdges | None:
-        """What came since the last look; None if nothing did."""
-        with self._lock:
-            parts, self._unseen = self._unseen, []
-        if not parts:
-            return None
-        first, last = parts[0], parts[-1]
-        return NewEdges(
-            np.concatenate([part.sample for part in parts]),
-            np.concatenate([part.word for part in parts]),
-            first.samplerate_hz,
-            first.begin,
-            last.end,
-            first.channels,
-        )
 
     @property
     def kept(self) -> Kept:

@@ -108,12 +108,11 @@ def observe(
         if order.analyzer.by_saleae:
             capture = SaleaeCapture(order.analyzer, order.samplerate_hz, samples, order.channels)
         else:
-            drawn = watch is not None and watch.draws
-            capture = SigrokCapture(request, folder / names.EDGE_STREAM, drawn)
+            capture = SigrokCapture(request, folder / names.EDGE_STREAM)
         with capture:
             progress("capturing")
             capture.start()
-            sources = Sources(records.since, lambda: capture.got_samples, samples, capture.arriving)
+            sources = Sources(records.since, lambda: capture.got_samples, samples)
             with watch.following(sources) if watch else nullcontext():
                 if resetter is not None or order.elf is None:
                     # An analyzer that delivers at the end only is given the whole time.

@@ -25,11 +25,10 @@ import numpy as np
 from base.files.errors import CaptureError
 from base.files.whole import WriteError
 from base.processes import children, signals
-from base.run_folder.edge_stream import EdgeFollower, EdgeWriter, read_stream
+from base.run_folder.edge_stream import EdgeWriter, read_stream
 from base.run_folder.edges import CHANNELS, MOST_EDGES, MOST_SAMPLES, EdgeExtractor, EdgeList
 from base.run_folder.kept import MOST_KEPT_SAMPLES, Kept
 from capture.acquisition.keeper import EdgeStore, Keeper, Keeping, Sink
-from capture.acquisition.live import Edges
 from capture.desk.bench import AnalyzerResource
 
 TOOL = "sigrok-cli"
@@ -140,14 +139,12 @@ class SigrokCapture:
     """One run of sigrok-cli, which never outlives the `with` block: start() once, wait() once.
 
     What comes is written to `path` as it comes (base/run_folder/edge_stream.py), and read from
-    there at the end; or windows of it are kept, beside `path`. `watched` says whether anybody asks
-    for `arriving`.
+    there at the end; or windows of it are kept, beside `path`.
     """
 
-    def __init__(self, request: CaptureRequest, path: Path, watched: bool = False) -> None:
+    def __init__(self, request: CaptureRequest, path: Path) -> None:
         self._request = request
         self._path = path
-        self._watched = watched
         self._keeper: Keeper | None = None
         self._process: subprocess.Popen[bytes] | None = None
         self._faults: list[str] = []
@@ -181,7 +178,6 @@ class SigrokCapture:
                 channels,
                 request.samples,
                 request.keeping,
-                self._watched,
             )
         try:
             # A session of its own keeps Ctrl-C from the tool: its samples are still to be
@@ -205,11 +201,6 @@ class SigrokCapture:
         self._stderr = _TextReader(process.stderr)
         self._samples.start()
         self._stderr.start()
-
-    @property
-    def arriving(self) -> Edges:
-        """The edges as they come."""
-        return self._keeper or EdgeFollower(self._path)
 
     @property
     def got_samples(self) -> int:

@@ -23,10 +23,9 @@ from base.run_folder.observed import Asked
 from base.run_folder.records import Boot, RecordLog
 from base.run_folder.tables import Memory
 from base.tell import Tell
-from capture.acquisition.live import ALONE, Live, Part, Watch, Wire
+from capture.acquisition.live import ALONE, Live, Part, Watch
 from capture.acquisition.observe import Observation, Order
 from capture.desk.bench import BoardResource, read_bench
-from capture.reading.glitches import check_can_be_told
 from capture.reading.wire import END_FRAME_TICKS, FRAME_EDGES, START_FRAME_TICKS
 from firmware.build import catalogue, cmake_build, footprint
 from firmware.build.footprint import FootprintError
@@ -105,13 +104,12 @@ class Request:
     """What is asked of every new run: where its folder is made, and who hears of it meanwhile.
 
     `progress` is told in a few words what is going on, and `live` a few times a second what came so
-    far; `wire` gets the edges as they come. `part` is what the run is of its command.
+    far. `part` is what the run is of its command.
     """
 
     runs: Path = RUNS
     progress: Tell = lambda _step: None
     live: Live = lambda _so_far: None
-    wire: Wire | None = None
     part: Part = ALONE
 
 
@@ -124,7 +122,6 @@ class RunRequest(Request):
     takes at most. `records` is what carries the records: uart or rtt. `baud` is the serial line's
     rate, bench.toml's where it is None. `bounds` tells the most that the image's critical sections
     can take, `memory` where the blocks lay. `options` are words for the folder's name.
-    `ignore_glitches` leaves out pulses that are too short to be the firmware's.
     """
 
     plan: Plan
@@ -137,7 +134,6 @@ class RunRequest(Request):
     bounds: BoundsOf = lambda _image, _boot: {}
     memory: MemoryOf = lambda _image, _plan, _log: None
     options: tuple[str, ...] = ()
-    ignore_glitches: bool = False
 
     @cached_property
     def resource(self) -> BoardResource:
@@ -160,9 +156,8 @@ class RunRequest(Request):
     def order(self) -> Order:
         """What to capture.
 
-        Raises CaptureError for a samplerate that the analyzer does not have, or at which glitches
-        that are to be ignored cannot be told from pulses, and for an image that was made for
-        another board.
+        Raises CaptureError for a samplerate that the analyzer does not have, and for an image that
+        was made for another board.
         """
         analyzer, here = self.resource.analyzer, self.resource.board
         made_for = self.image.configuration.board
@@ -183,8 +178,6 @@ class RunRequest(Request):
             baud=self.planned.baud,
         )
         analyzer.check_rate(order.samplerate_hz)
-        if self.ignore_glitches:
-            check_can_be_told(order.samplerate_hz, self.resource.board.core_hz)
         return order
 
     def account(self, analyzer: str, tools: Mapping[str, str]) -> Account:
@@ -213,7 +206,6 @@ class RunRequest(Request):
             footprint=taken,
             tools={**tools, "compiler": compiler, "python": platform.python_version()},
             notes=notes,
-            ignore_glitches=self.ignore_glitches,
         )
         return Account(
             self.planned,
@@ -301,8 +293,6 @@ class Setting:
     """The file of another tool that the capture is from."""
     notes: tuple[str, ...] = ()
     """Warnings on what was stored: sentences."""
-    ignore_glitches: bool = False
-    """Whether pulses that are too short to be the firmware's are left out."""
 
 
 @dataclass(frozen=True)

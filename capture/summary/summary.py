@@ -23,7 +23,6 @@ from capture.joining.budget import budget_on_wire, pin_cost_cycles
 from capture.joining.evidence import Evidence
 from capture.joining.latencies import LatencyWitness
 from capture.joining.sweep import summarise_sweep, sweep_disproven
-from capture.reading.glitches import Glitches
 from capture.reading.probes import stated_of
 from capture.reading.wire import COMMON_CHANNELS, fit_clock
 from capture.summary.figures import (
@@ -110,12 +109,6 @@ def _where_it_ran(evidence: Evidence, setting: Setting) -> dict[str, Any]:
     knobs = boot.knob_values if boot else {}
     options = stated_of(boot, evidence.asked)
     defaults = {name: str(value) for name, value in options.knobs.items()} if options else {}
-    glitches = evidence.glitches or Glitches(0, 0, {})
-    left_out = {
-        "shortest_pulse_cycles": glitches.shortest_cycles or None,
-        "longest_samples": glitches.longest_samples,
-        "count": dict(glitches.count),
-    }
     return {
         "allocator": setting.allocator,
         "board": setting.board,
@@ -134,7 +127,6 @@ def _where_it_ran(evidence: Evidence, setting: Setting) -> dict[str, Any]:
         },
         "asked": evidence.asked.model_dump(mode="json") if evidence.asked else None,
         "imported": setting.imported.model_dump(mode="json") if setting.imported else None,
-        **({"glitches": left_out} if evidence.without_glitches else {}),
         "locking": boot.locking if boot else None,
         "knobs": knobs,
         "turned_knobs": {name: value for name, value in knobs.items() if defaults.get(name) != value},

@@ -192,22 +192,6 @@ def interrupts_undecided(evidence: Evidence) -> Iterator[str]:
         )
 
 
-def glitches_left_out(evidence: Evidence) -> Iterator[str]:
-    """What --ignore-glitches did."""
-    if not evidence.without_glitches:
-        return
-    glitches = evidence.glitches
-    if glitches is None:
-        yield "No glitch was left out: no CAL record tells how long the firmware's shortest pulse is."
-    else:
-        by_channel = ", ".join(f"{count:,} on {channel}" for channel, count in glitches.count.items())
-        yield (
-            f"Glitches of at most {glitches.longest_samples} samples were left out, as asked: "
-            f"{by_channel or 'none was there'}. The firmware's shortest pulse lasts "
-            f"{glitches.shortest_cycles} cycles or more."
-        )
-
-
 def falls_seen_late(evidence: Evidence) -> Iterator[str]:
     """An analyzer whose threshold is not in the middle of an edge."""
     for channel in MARKED_CHANNELS:
@@ -250,7 +234,6 @@ WARNINGS = (
     heap_grew,
     stimuli_merged,
     interrupts_undecided,
-    glitches_left_out,
     falls_seen_late,
     nobody_counted_probes,
     instructions_are_not_told,

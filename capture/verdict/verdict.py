@@ -6,8 +6,7 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import Protocol, TypeVar
 
 from base.run_folder.manifest import ToolReport, Verdict
-from capture.joining.evidence import Evidence, with_edges
-from capture.reading.glitches import without_glitches
+from capture.joining.evidence import Evidence
 from capture.verdict import instruments, records, wire
 
 E = TypeVar("E")
@@ -115,8 +114,7 @@ DOUBTFUL = (
 
 def judge(evidence: Evidence) -> tuple[Verdict, tuple[str, ...]]:
     """The verdict, and a sentence for each reason: first what is missing, then what is in doubt."""
-    verdict, reasons = by_rules(evidence, MISSING, DOUBTFUL)
-    return verdict, (*reasons, *_glitches_named(evidence, reasons))
+    return by_rules(evidence, MISSING, DOUBTFUL)
 
 
 def by_rules(
@@ -129,17 +127,3 @@ def by_rules(
     doubtful = [reason for rule in doubtful_by for reason in rule(evidence)]
     verdict: Verdict = "truncated" if missing else "inconclusive" if doubtful else "complete"
     return verdict, (*missing, *doubtful)
-
-
-def _glitches_named(evidence: Evidence, reasons: tuple[str, ...]) -> Iterator[str]:
-    """A further reason, if the run without glitches has fewer of these `reasons` and no other."""
-    glitches = evidence.glitches
-    if not reasons or evidence.without_glitches or glitches is None or not glitches.count:
-        return
-    edges = without_glitches(evidence.edges, glitches.longest_samples)
-    if set(by_rules(with_edges(evidence, edges), MISSING, DOUBTFUL)[1]) < set(reasons):
-        by_channel = ", ".join(f"{count:,} on {channel}" for channel, count in glitches.count.items())
-        yield (
-            f"Pulses too short to be the firmware's, of at most {glitches.longest_samples} samples, are "
-            f"among the causes: {by_channel}. Check clips and ground, or leave them out by --ignore-glitches."
-        )

@@ -13,7 +13,6 @@ from base.paths import ROOT
 from capture.checks.wiring import clips, places, svg
 from capture.desk.bench import read_bench
 from capture.desk.presets import presets
-from capture.reading.glitches import SHORTEST_CYCLES
 from firmware.build import boards
 
 PLACES = places(boards.default())
@@ -53,22 +52,21 @@ def test_the_page_has_the_same_pins() -> None:
 
 PAGE = (ROOT / "docs" / "reference" / "wiring.md").read_text(encoding="utf-8")
 ROWS = re.findall(
-    r"^\| (\d+) MS/s \| ([\d.]+) ns \| ([\d.]+) \| (\d+)(?: to (\d+))? \| ([\d.]+) µs \| (.*) \|$",
+    r"^\| (\d+) MS/s \| ([\d.]+) ns \| ([\d.]+) \| (\d+)(?: to (\d+))? \| ([\d.]+) µs \|$",
     PAGE,
     re.MULTILINE,
 )
 
 
 def test_each_row_is_what_its_samplerate_gives() -> None:
-    """A sample is what a width may be off; a glitch is at most half of the shortest section."""
+    """A sample is what a width may be off; the shortest section has 18 cycles."""
     assert [int(row[0]) for row in ROWS] == [8, 12, 16, 24, 50, 84, 100]
-    for rate, sample_ns, cycles, least, most, one_percent_us, glitch in ROWS:
+    for rate, sample_ns, cycles, least, most, one_percent_us in ROWS:
         sample_cycles = 84 / int(rate)
         assert (sample_ns, cycles) == (f"{1000 / int(rate):.1f}", f"{sample_cycles:.2f}")
-        shortest = SHORTEST_CYCLES / sample_cycles
+        shortest = 18 / sample_cycles
         assert (int(least), int(most or least)) == (math.floor(shortest), math.ceil(shortest))
         assert one_percent_us == f"{100 / int(rate):.2f}"
-        assert glitch == (str(math.floor(shortest / 2)) if shortest >= 2 else "cannot be told")
 
 
 def test_the_page_has_the_sample_of_each_analyzer() -> None:
