@@ -11,89 +11,20 @@ from collections import defaultdict
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
-from types import TracebackType
-from typing import Protocol, Self
 
 import numpy as np
 
-from base.files.errors import CaptureError
 from base.files.whole import WriteError
 from base.metrology.tally import Tally
 from base.run_folder import folder as names
 from base.run_folder.edge_stream import NewEdges
-from base.run_folder.edges import EdgeExtractor, Samples, Words
+from base.run_folder.edges import Samples, Words
 from base.run_folder.kept import Kept, PinEnd, Quantity, write_kept
 from base.run_folder.observed import AskedEdges, Keep
 from capture.reading.counter import WireCounter
 from capture.reading.observed import Questions
 from capture.reading.vectorised import Stimuli
 from capture.reading.worst import WorstWindows
-
-# Edges go to the disk after so many rows, and at the latest after so long. Both bound what a bench
-# that is killed loses, and the second what one sees of a capture under way; the first bounds the
-# memory, too.
-_BLOCK_ROWS = 1 << 16
-_BLOCK_S = 0.4
-
-
-class Sink(Protocol):
-    """Where the edges go: a file (EdgeWriter), or what keeps windows of them (Keeper)."""
-
-    def append(self, sample: Samples, word: Words, total_samples: int) -> None: ...
-
-    def check_room(self) -> None: ...
-
-    def close(self) -> None: ...
-
-
-class EdgeStore:
-    """Takes samples as they come: a context manager that holds `writer`.
-
-    Raises WriteError, and CaptureError as the extractor does.
-    """
-
-    def __init__(self, extractor: EdgeExtractor, writer: Sink) -> None:
-        self._extractor = extractor
-        self._writer = writer
-        self._stored_samples = 0
-        self._stored_s = time.monotonic()
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self._writer.close()
-
-    @property
-    def total_samples(self) -> int:
-        """Samples taken so far."""
-        return self._extractor.total_samples
-
-    def feed(self, samples: memoryview) -> None:
-        """Takes the next samples, one byte each; none if only time has passed."""
-        if samples:
-            try:
-                self._extractor.feed(samples)
-            except CaptureError:
-                self.flush()
-                raise
-        late = time.monotonic() - self._stored_s >= _BLOCK_S
-        if late or self._extractor.rows_held >= _BLOCK_ROWS:
-            self.flush()
-            self._writer.check_room()
-
-    def flush(self) -> None:
-        """Adds a block with what came since the last one, if anything did."""
-        self._stored_s = time.monotonic()
-        if self.total_samples > self._stored_samples:
-            self._writer.append(*self._extractor.take(), self.total_samples)
-            self._stored_samples = self.total_samples
-
-
-# A capture of which only windows are kept, on its way: it takes the place of `edges.stream`.
-
 
 EVERY_S = 60.0
 """Between two times that what is kept goes to the disk."""
@@ -140,8 +71,7 @@ class Keeper:
         self._windows = WorstWindows(keeping.worst, keeping.around_samples)
         self._last = NewEdges(*_NO_EDGES, samplerate_hz, 0, 0, channels)
         self._lock = threading.Lock()
-        self._over = threading.Event()
-        threading.Thread(target=self._store, name="keeper", daemon=True).start()
+        self._stored_s = time.monotonic()
 
     def append(self, sample: Samples, word: Words, total_samples: int) -> None:
         """Takes the rows, of an EdgeList, that came up to a total of `total_samples` samples."""
@@ -154,13 +84,16 @@ class Keeper:
             unfinished = [*self._counter.since.values(), *self._counter.waiting.values()]
             self._windows.add(new, pulses, unfinished)
             self._last = new
+        if time.monotonic() - self._stored_s >= EVERY_S:
+            self._stored_s = time.monotonic()
+            with suppress(WriteError):  # the end of the run tells of a disk that takes nothing
+                write_kept(self._path, self.kept)
 
     def check_room(self) -> None:
         """Nothing grows."""
 
     def close(self) -> None:
-        """Nothing goes to the disk from now on."""
-        self._over.set()
+        """Nothing is open."""
 
     @property
     def kept(self) -> Kept:
@@ -184,8 +117,3 @@ class Keeper:
                 waiting=counter.waiting,
                 windows=tuple(self._windows.windows(last)),
             )
-
-    def _store(self) -> None:
-        while not self._over.wait(EVERY_S):
-            with suppress(WriteError):  # the end of the run tells of a disk that takes nothing
-                write_kept(self._path, self.kept)

@@ -159,30 +159,20 @@ def checked_digest(path: Path) -> str:
     try:
         with open_regular(path, MOST_BYTES) as file:
             content = file.read()
-        if not content.startswith(b"\x7fELF"):
-            image = path.suffix or "raw"
-            raise CaptureError(
-                f"{path} is no ELF file: give what the linker wrote, not a {image} image made of it."
-            )
         elf = ELFFile(io.BytesIO(content))
         loaded = [part for part in elf.iter_segments() if part["p_type"] == "PT_LOAD"]
         whole = all(len(part.data()) >= part["p_filesz"] for part in loaded)
     except OSError as error:
         raise CaptureError(f"{path} cannot be read as an ELF file: {why(error)}.") from None
     except DAMAGED:
-        raise CaptureError(f"{path} is a damaged ELF file; link it again.") from None
-    refused = ""
-    if elf["e_machine"] != "EM_ARM":
-        machine = elf.get_machine_arch()
-        refused = f"is for {machine}, and the board has an Arm Cortex-M: build it for that."
-    elif not elf.little_endian:
-        refused = "is a big-endian program, and a Cortex-M is little-endian: link it without -mbig-endian."
-    elif elf["e_type"] != "ET_EXEC":
-        refused = "is not linked to run at fixed addresses: give the executable, not an object or a library."
-    elif not whole:
-        refused = "ends before what is to be loaded does: it is damaged; link it again."
-    elif not loaded:
-        refused = "has nothing in it to be loaded; give what the linker wrote."
-    if refused:
-        raise CaptureError(f"{path} {refused}")
+        raise CaptureError(
+            f"{path} is no ELF file, or a damaged one: give what the linker wrote, not an image made of it."
+        ) from None
+    kind = elf["e_machine"], elf.little_endian, elf["e_type"]
+    if kind != ("EM_ARM", True, "ET_EXEC") or not loaded or not whole:
+        raise CaptureError(
+            f"{path} is no whole, little-endian executable for an Arm Cortex-M, linked to run at fixed "
+            f"addresses, but {elf.get_machine_arch()}, {elf['e_type']}: give what the linker wrote for the "
+            "board."
+        )
     return hashlib.sha256(content).hexdigest()

@@ -12,13 +12,14 @@ import re
 import select
 import shutil
 import subprocess
+import tempfile
 import threading
 import time
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import TracebackType
-from typing import IO
+from typing import IO, Protocol
 
 import numpy as np
 
@@ -26,9 +27,9 @@ from base.files.errors import CaptureError
 from base.files.whole import WriteError
 from base.processes import children, signals
 from base.run_folder.edge_stream import EdgeWriter, read_stream
-from base.run_folder.edges import CHANNELS, MOST_EDGES, MOST_SAMPLES, EdgeExtractor, EdgeList
+from base.run_folder.edges import CHANNELS, MOST_EDGES, MOST_SAMPLES, EdgeExtractor, EdgeList, Samples, Words
 from base.run_folder.kept import MOST_KEPT_SAMPLES, Kept
-from capture.acquisition.keeper import EdgeStore, Keeper, Keeping, Sink
+from capture.acquisition.keeper import Keeper, Keeping
 from capture.desk.bench import AnalyzerResource
 
 TOOL = "sigrok-cli"
@@ -38,12 +39,14 @@ _VERSION_WITHIN_S = 30.0
 _PIPE_BYTES = 1 << 20
 READ_BYTES = 1 << 18
 """What is read at a time: it stays within the second-level cache until its edges are found."""
+# Edges go to the disk after so many rows, and at the latest after so long. Both bound what a bench
+# that is killed loses, and the second what one sees of a capture under way; the first bounds the
+# memory, too.
+_BLOCK_ROWS = 1 << 16
+_BLOCK_S = 0.4
 _STDERR_MOST_BYTES = 64 << 10
 _ODDITIES_MOST = 5
 _POLL_S = 0.05
-# An analyzer is given this to begin, and this many times as long as what it captures, which a
-# virtual board may need to simulate it.
-_BEGIN_S, _SLOWEST = 60.0, 100
 # What a board left behind is under way for less than this once it has ended.
 _REST_S = 0.5
 MOST_COUNTED = (1 << 32) - 1
@@ -61,6 +64,16 @@ _COUNTED = re.compile(
     r"|(sr: )?beaglelogic: Please use 'echo <size in bytes> > [\w/]+' to increase the buffer size, "
     r"this capture is now truncated to [0-9]+ Msamples"
 )
+
+
+class Sink(Protocol):
+    """Where the edges go: a file (EdgeWriter), or what keeps windows of them (Keeper)."""
+
+    def append(self, sample: Samples, word: Words, total_samples: int) -> None: ...
+
+    def check_room(self) -> None: ...
+
+    def close(self) -> None: ...
 
 
 @dataclass(frozen=True)
@@ -147,6 +160,7 @@ class SigrokCapture:
         self._path = path
         self._keeper: Keeper | None = None
         self._process: subprocess.Popen[bytes] | None = None
+        self._stderr = tempfile.TemporaryFile()  # noqa: SIM115  closed as the block ends
         self._faults: list[str] = []
         self._ended_by_us = False
         self._interrupted = False
@@ -159,6 +173,7 @@ class SigrokCapture:
     ) -> None:
         if self._process is not None:
             self._end()
+        self._stderr.close()
 
     def start(self) -> None:
         """Start capturing.
@@ -187,7 +202,7 @@ class SigrokCapture:
                 [*children.DIES_WITH_US, *children.with_devices(), tool, *request.arguments()],
                 stdin=subprocess.DEVNULL,
                 stdout=subprocess.PIPE,
-                stderr=subprocess.PIPE,
+                stderr=self._stderr,
                 bufsize=0,
                 pipesize=_PIPE_BYTES,
                 start_new_session=True,
@@ -195,12 +210,10 @@ class SigrokCapture:
         except OSError:
             writer.close()
             raise
-        assert process.stdout is not None and process.stderr is not None
+        assert process.stdout is not None
         self._process = process
         self._samples = _SampleReader(process.stdout, request, writer)
-        self._stderr = _TextReader(process.stderr)
         self._samples.start()
-        self._stderr.start()
 
     @property
     def got_samples(self) -> int:
@@ -222,7 +235,7 @@ class SigrokCapture:
         if not self.over or self.got_samples or self._process is None:
             return
         self._end()
-        said = unexpected_lines(self._stderr.text())
+        said = unexpected_lines(self._said())
         why = said[-1] if said else f"exit status {self._process.returncode}"
         raise CaptureError(
             f"{TOOL} captures nothing ({why.rstrip('.')}); check the analyzer's cable and bench.toml, then "
@@ -234,7 +247,7 @@ class SigrokCapture:
 
         A tool that delivers nothing for `silence_s` seconds is ended; much
         sooner, and without a word of blame, where `source_ended` says that
-        what it listens to will send no more. One that dawdles is ended, too.
+        what it listens to will send no more.
         """
         assert self._process is not None
         self._watch(self._process, silence_s, source_ended)
@@ -245,8 +258,6 @@ class SigrokCapture:
         self, process: subprocess.Popen[bytes], silence_s: float, source_ended: Callable[[], bool]
     ) -> None:
         seen, heard_s = -1, time.monotonic()
-        most_s = _BEGIN_S + _SLOWEST * self._request.samples / self._request.samplerate_hz
-        deadline_s = heard_s + most_s
         while not self._samples.finished.wait(_POLL_S):
             if signals.asked() is not None:
                 self._interrupted = True
@@ -262,9 +273,6 @@ class SigrokCapture:
                     f"{TOOL} sent nothing for {silence_s:g} s after {max(seen, 0)} samples and was ended; "
                     "check the analyzer's connection and capture again."
                 )
-                return
-            if now_s >= deadline_s:
-                self._faults.append(f"{TOOL} was not done in {most_s:.1f} s and was ended; capture again.")
                 return
         if self._samples.fault is None and not self._samples.enough:
             try:
@@ -282,7 +290,11 @@ class SigrokCapture:
             self._ended_by_us = True
             children.end(process)  # and its group, which may hold the pipe
         self._samples.leave()
-        self._stderr.leave()
+
+    def _said(self) -> str:
+        """The first part of what the tool said on its standard error."""
+        self._stderr.seek(0)
+        return self._stderr.read(_STDERR_MOST_BYTES).decode(errors="replace")
 
     def _result(self, process: subprocess.Popen[bytes]) -> CaptureResult:
         samples, asked = self._samples, self._request.samples
@@ -297,15 +309,14 @@ class SigrokCapture:
                 problems.append(
                     f"{TOOL} failed with exit status {status}; see what it said, and capture again."
                 )
-            if received != got:
-                hint = " It may send two bytes per sample: enable at most eight channels."
+            if received != got * self._request.analyzer.sample_bytes:
                 oddities.append(
-                    f"{TOOL} sent {received} bytes for {got} samples; the rest was cut off."
-                    f"{hint if received == 2 * got else ''}"
+                    f"{TOOL} sent {received} bytes for {got} samples; the rest was cut off. It may send two "
+                    "bytes per sample: enable at most eight channels."
                 )
         problems += count_problems(asked, got)
-        lines = unexpected_lines(self._stderr.text(), whole=got == asked)
-        oddities += [f"{TOOL} said: {with_remedy(line)}" for line in lines[:_ODDITIES_MOST]]
+        lines = unexpected_lines(self._said(), whole=got == asked)
+        oddities += [f"{TOOL} said: {line}" for line in lines[:_ODDITIES_MOST]]
         if len(lines) > _ODDITIES_MOST:
             oddities.append(f"{TOOL} said {len(lines) - _ODDITIES_MOST} lines more.")
         stored = self._keeper.kept if self._keeper else None
@@ -319,18 +330,56 @@ class SigrokCapture:
         )
 
 
-class _PipeReader(threading.Thread):
-    """Reads a pipe in the background until it closes, or leave() finds nothing more in it."""
+class _SampleReader(threading.Thread):
+    """Reads samples in the background, up to the number that was asked for, and hands their edges
+    to a writer, until the pipe closes or leave() finds nothing more in it.
+    """
 
-    def __init__(self, name: str, pipe: IO[bytes]) -> None:
-        super().__init__(name=name, daemon=True)
+    def __init__(self, pipe: IO[bytes], request: CaptureRequest, writer: Sink) -> None:
+        super().__init__(name="samples", daemon=True)
         self._pipe = pipe
         self._leaving = threading.Event()
+        self._asked = request.samples
+        self._sample_bytes = request.analyzer.sample_bytes
+        self._writer = writer
+        self._extractor = EdgeExtractor(
+            request.samplerate_hz,
+            tuple(request.taken),
+            request.device_bits(),
+            most_edges=_ENDLESS_EDGES if request.keeping else MOST_EDGES,
+        )
+        self._stored_samples = 0
+        self._stored_s = time.monotonic()
+        self.received_bytes = 0
+        self.fault: str | None = None
+        self.finished = threading.Event()
 
     def leave(self) -> None:
         """Reads what is there and ends: whoever still holds the other end is not waited for."""
         self._leaving.set()
         self.join()
+
+    @property
+    def got_samples(self) -> int:
+        return self._extractor.total_samples
+
+    @property
+    def enough(self) -> bool:
+        """Whether all came that was asked for, of a tool that may never end by itself."""
+        return self._asked > MOST_COUNTED and self.got_samples >= self._asked
+
+    def run(self) -> None:
+        try:
+            try:
+                self._read()
+            finally:
+                self._store()
+        except (CaptureError, WriteError) as error:
+            self.fault = str(error)
+        finally:
+            self._writer.close()
+            self._pipe.close()
+            self.finished.set()
 
     def _pieces(self) -> Iterator[memoryview]:
         """What comes, in pieces that are good until the next one; an empty one if nothing does."""
@@ -351,80 +400,32 @@ class _PipeReader(threading.Thread):
                 return
             yield view[:count]
 
-
-class _SampleReader(_PipeReader):
-    """Reads samples in big blocks, up to the number that was asked for, and stores their edges."""
-
-    def __init__(self, pipe: IO[bytes], request: CaptureRequest, writer: Sink) -> None:
-        super().__init__("samples", pipe)
-        self._asked = request.samples
-        self._sample_bytes = request.analyzer.sample_bytes
-        extractor = EdgeExtractor(
-            request.samplerate_hz,
-            tuple(request.taken),
-            request.device_bits(),
-            most_edges=_ENDLESS_EDGES if request.keeping else MOST_EDGES,
-        )
-        self._store = EdgeStore(extractor, writer)
-        self.received_bytes = 0
-        self.fault: str | None = None
-        self.finished = threading.Event()
-
-    @property
-    def got_samples(self) -> int:
-        return self._store.total_samples
-
-    @property
-    def enough(self) -> bool:
-        """Whether all came that was asked for, of a tool that may never end by itself."""
-        return self._asked > MOST_COUNTED and self.got_samples >= self._asked
-
-    def run(self) -> None:
-        try:
-            with self._store:
-                self._read()
-                self._store.flush()
-        except (CaptureError, WriteError) as error:
-            self.fault = str(error)
-        finally:
-            self._pipe.close()
-            self.finished.set()
-
-    def _pieces(self) -> Iterator[memoryview]:
-        """One byte for each sample: the first, in which all inputs are."""
-        at, step = 0, self._sample_bytes
-        for piece in super()._pieces():
-            yield piece if step == 1 else memoryview(bytes(piece[-at % step :: step]))
-            at += len(piece)
-
     def _read(self) -> None:
+        step = self._sample_bytes
         for piece in self._pieces():
+            # One byte for each sample: the first, in which all inputs are.
+            samples = piece if step == 1 else memoryview(bytes(piece[-self.received_bytes % step :: step]))
             self.received_bytes += len(piece)
             # Twice as much is two bytes per sample, which is told of later; more has no end.
-            if self.received_bytes > 2 * self._asked + _PIPE_BYTES:
-                self._store.flush()
+            if self.received_bytes > 2 * self._asked * step + _PIPE_BYTES:
                 raise CaptureError(
                     f"{TOOL} goes on beyond {self._asked} samples and was ended; capture again."
                 )
-            self._store.feed(piece[: self._asked - self.got_samples])
+            if samples := samples[: self._asked - self.got_samples]:
+                self._extractor.feed(samples)
+            late = time.monotonic() - self._stored_s >= _BLOCK_S
+            if late or self._extractor.rows_held >= _BLOCK_ROWS:
+                self._store()
+                self._writer.check_room()
             if self.enough:
                 return
 
-
-class _TextReader(_PipeReader):
-    """Keeps the first part of what a tool says; reads all of it, so that the tool never blocks."""
-
-    def __init__(self, pipe: IO[bytes]) -> None:
-        super().__init__("stderr", pipe)
-        self._kept = bytearray()
-
-    def run(self) -> None:
-        with self._pipe:
-            for piece in self._pieces():
-                self._kept += piece[: _STDERR_MOST_BYTES - len(self._kept)]
-
-    def text(self) -> str:
-        return self._kept.decode(errors="replace")
+    def _store(self) -> None:
+        """Adds a block with what came since the last one, if anything did."""
+        self._stored_s = time.monotonic()
+        if self.got_samples > self._stored_samples:
+            self._writer.append(*self._extractor.take(), self.got_samples)
+            self._stored_samples = self.got_samples
 
 
 def find_tool(other: str = "") -> str:
@@ -486,10 +487,3 @@ def count_problems(wanted: int, got: int) -> list[str]:
     return [
         f"The capture is short: {got} of {wanted} samples arrived, {wanted - got} are missing; capture again."
     ]
-
-
-def with_remedy(line: str) -> str:
-    """A firmware that fx2lafw does not know stays in the analyzer until it loses its power."""
-    if "Expected firmware version" not in line:
-        return line
-    return f"{line.rstrip('.')}; replug the analyzer, so that its driver uploads its own."

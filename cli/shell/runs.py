@@ -282,7 +282,6 @@ def _request(
             *spec.turned_knobs,
             *([f"heap {options.heap_bytes}"] if options.heap_bytes is not None else []),
         ),
-        ignore_glitches=options.ignore_glitches,
     )
 
 

@@ -222,7 +222,7 @@ def test_a_floating_input_ends_the_capture(fake_tool: Path, monkeypatch: pytest.
 def test_a_disk_that_fills_up_ends_the_capture_and_keeps_what_came(
     fake_tool: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("capture.acquisition.keeper._BLOCK_ROWS", 1000)
+    monkeypatch.setattr("capture.acquisition.sigrok_cli._BLOCK_ROWS", 1000)
     monkeypatch.setattr("base.run_folder.edge_stream.ROOM_BYTES", 1 << 60)
     install(fake_tool, "while True: send(b'\\0\\0\\0\\1' * 10000)")
     result = capture(asking(10_000_000))
@@ -316,9 +316,9 @@ def test_what_is_kept_goes_to_the_disk_while_it_comes(
 ) -> None:
     monkeypatch.setattr(keeper, "EVERY_S", 0.01)
     kept = Keeper(tmp_path, HZ, ("CRIT",), 1000, Keeping(1, 4))
+    time.sleep(0.02)
     kept.append(np.array([0, 10, 30]), np.array([0, 1, 0], np.uint8), 100)
-    while not (tmp_path / names.KEPT).exists() or read_kept(tmp_path).total_samples < 100:
-        time.sleep(0.01)
+    assert read_kept(tmp_path).total_samples == 100
     kept.close()
     assert read_kept(tmp_path).windows[0].place.start == 10
     assert {path.name for path in tmp_path.iterdir()} <= {names.KEPT, f"{names.KEPT}.part"}
