@@ -1,7 +1,6 @@
 """What a reader of a run should know, and what does not touch its verdict.
 
-`possible_wait` and `heap_wait` are waits that a run shows to be possible. Each other function looks
-at one thing and yields a sentence if there is something to say.
+`possible_wait` and `heap_wait` are waits that a run shows to be possible.
 """
 
 from __future__ import annotations
@@ -95,147 +94,82 @@ LATE_SAMPLES = 0.5
 
 def warnings(evidence: Evidence) -> list[str]:
     """All warnings, one sentence each."""
-    return [sentence for warning in WARNINGS for sentence in warning(evidence)]
+    return [*_of_records(evidence), *_of_wire(evidence)]
 
 
-def lines_before_boot(evidence: Evidence) -> Iterator[str]:
-    """What the board said before it was reset."""
-    log = evidence.log
+def _of_records(evidence: Evidence) -> Iterator[str]:
+    """What came before BOOT, what the board's start tells, and who counted."""
+    log, board, boot = evidence.log, evidence.board, evidence.log.first(Boot)
     if log.preamble:
-        records = f", {len(log.earlier)} of them records of an earlier run" if log.earlier else ""
-        yield f"{len(log.preamble)} lines came before BOOT{records}; they belong to no run and were ignored."
-
-
-def bytes_before_boot(evidence: Evidence) -> Iterator[str]:
-    """A line that floats until the firmware drives it."""
-    stray = len(evidence.log.stray)
-    if stray:
         yield (
-            f"{stray} {'byte' if stray == 1 else 'bytes'} came right before BOOT and were ignored: the "
-            "serial line was not quiet at the reset, or the reset cut a line of an earlier run."
+            f"{len(log.preamble)} lines came before BOOT, {len(log.earlier)} of them records of an earlier "
+            "run; they belong to no run and were ignored."
         )
-
-
-def reset_by_something_else(evidence: Evidence) -> Iterator[str]:
-    """The bench resets the board by its pin. A board that was plugged in tells of its power-up."""
-    boot = evidence.log.first(Boot)
-    flags = boot.reset_flags if boot else None
-    every = families.causes(flags, evidence.board.family)
+    # A line that floats until the firmware drives it.
+    if log.stray:
+        yield (
+            f"{len(log.stray)} bytes came right before BOOT and were ignored: the serial line was not quiet "
+            "at the reset, or the reset cut a line of an earlier run."
+        )
+    # The bench resets the board by its pin. A board that was plugged in tells of its power-up.
+    every = families.causes(boot.reset_flags if boot else None, board.family)
     causes = [cause for cause in every if cause != families.POWER_UP]
     if causes:
         yield (
             f"The board was reset by {' and '.join(causes)} before the run; if the run before did not end "
             "so, check its power supply."
         )
-
-
-def clock_is_internal(evidence: Evidence) -> Iterator[str]:
-    """The firmware found no clock at OSC_IN, or was told not to look for it."""
-    boot = evidence.log.first(Boot)
     if boot and boot.clock == INTERNAL_CLOCK:
-        tolerance = evidence.board.clock.family.internal_tolerance
         yield (
             "The core's clock comes from the chip's own oscillator (HSI), which may be "
-            f"{100 * tolerance:g}% off, and so are times made of cycles; check the board's clock, or the key "
-            "clock of bench.toml."
+            f"{100 * board.clock.family.internal_tolerance:g}% off, and so are times made of cycles; check "
+            "the board's clock, or the key clock of bench.toml."
         )
-
-
-def counter_was_off(evidence: Evidence) -> Iterator[str]:
-    """A debugger that left stopped CYCCNT; the firmware started it again."""
-    counter_off_records = evidence.log.all(CounterOffRecord)
-    if counter_off_records:
-        first, last = counter_off_records[0].seq, counter_off_records[-1].seq
-        where = f"operation {first}" if first == last else f"operations {first} to {last}"
-        lost = sum(record.operations for record in counter_off_records)
-        lack = {0: "no operation lacks", 1: "1 operation lacks"}.get(lost, f"{lost} operations lack")
+    # A debugger that left stopped CYCCNT; the firmware started it again.
+    if counter_off := log.all(CounterOffRecord):
         yield (
-            f"The cycle counter was found off at {where} and started again, so {lack} cycles by DWT. A "
-            "debugger that leaves clears DEMCR.TRCENA: disconnect it."
+            f"The cycle counter was found off at operations {counter_off[0].seq} to {counter_off[-1].seq} "
+            f"and started again, so {sum(record.operations for record in counter_off)} operations lack "
+            "cycles by DWT. A debugger that leaves clears DEMCR.TRCENA: disconnect it."
         )
-
-
-def heap_grew(evidence: Evidence) -> Iterator[str]:
-    """More bytes were free at the end than at the start."""
-    boot, heap = evidence.log.first(Boot), evidence.log.first(HeapRecord)
+    heap = log.first(HeapRecord)
     if boot and heap and heap.free_bytes > boot.free_bytes:
         yield (
             f"The heap ended with {heap.free_bytes} free bytes, more than the {boot.free_bytes} at the start."
         )
-
-
-def stimuli_merged(evidence: Evidence) -> Iterator[str]:
-    """What came while an answer was waited for has no latency of its own."""
-    interrupts = evidence.joined.interrupts
-    isr, task = (
-        int(interrupts.filter(~pl.col("control"))[name].sum()) for name in ("isr_merged", "task_merged")
-    )
-    if isr or task:
-        counts = ((isr, "interrupt"), (task, "task"))
-        listed = " and ".join(
-            f"{count:,} while the {who} was still waited for" for count, who in counts if count
-        )
-        yield f"Of the stimuli came {listed}: each is part of the wait that began before it."
-
-
-def interrupts_undecided(evidence: Evidence) -> Iterator[str]:
-    """The wire does not tell whether these met a critical section."""
-    undecided = evidence.budgets[HIT.key].undecided
-    if undecided is not None:
-        least, most = undecided.n
-        apart = evidence.wire.undecided_samples
-        noun, they = ("interrupt", "it") if undecided.count == 1 else ("interrupts", "they")
-        yield (
-            f"{undecided.count} {noun} came within {apart} samples of a critical section's edge, so the wire "
-            f"does not tell whether {they} met it: from {least} to {most} did. The budgets of "
-            "interrupt_latency_hit_ns and interrupt_latency_clear_ns have both ends."
-        )
-
-
-def falls_seen_late(evidence: Evidence) -> Iterator[str]:
-    """An analyzer whose threshold is not in the middle of an edge."""
-    for channel in MARKED_CHANNELS:
-        delay = fall_delay_samples(evidence.wire, channel)
-        if delay is not None and abs(delay) >= LATE_SAMPLES:
-            word = "later" if delay > 0 else "earlier"
-            yield (
-                f"Falling edges of {channel} are seen {abs(delay):.2f} samples {word} than rising ones, so "
-                "its widths are off by as much; their budgets say so. Check threshold and clip."
-            )
-
-
-def nobody_counted_probes(evidence: Evidence) -> Iterator[str]:
-    """Neither the allocator counted, nor the board."""
     if evidence.probes.source == "not counted":
         yield "Nobody counted probes: neither the allocator nor, on a virtual board, the simulator does."
-
-
-def instructions_are_not_told(evidence: Evidence) -> Iterator[str]:
-    """The virtual board's table is there, and its instructions cannot be used."""
     if evidence.instructions.why_none:
         yield evidence.instructions.why_none
 
 
-def samples_longer_than_cycles(evidence: Evidence) -> Iterator[str]:
-    """The analyzer is slower than the core."""
-    edges = evidence.edges
-    if edges.samplerate_hz < evidence.wire.core_hz:
+def _of_wire(evidence: Evidence) -> Iterator[str]:
+    """What the wire does not tell, or tells a little off."""
+    wire, stimuli = evidence.wire, evidence.joined.interrupts.filter(~pl.col("control"))
+    isr, task = (int(stimuli[name].sum()) for name in ("isr_merged", "task_merged"))
+    if isr or task:
         yield (
-            f"A sample lasts {edges.sample_ns:.1f} ns, more than a core cycle: the wire tells nothing finer."
+            f"Of the stimuli came {isr:,} while the interrupt was still waited for, and {task:,} while the "
+            "task was: each is part of the wait that began before it."
         )
-
-
-WARNINGS = (
-    lines_before_boot,
-    bytes_before_boot,
-    reset_by_something_else,
-    clock_is_internal,
-    counter_was_off,
-    heap_grew,
-    stimuli_merged,
-    interrupts_undecided,
-    falls_seen_late,
-    nobody_counted_probes,
-    instructions_are_not_told,
-    samples_longer_than_cycles,
-)
+    undecided = evidence.budgets[HIT.key].undecided
+    if undecided is not None:
+        least, most = undecided.n
+        yield (
+            f"{undecided.count} interrupts came within {wire.undecided_samples} samples of a critical "
+            f"section's edge, so the wire does not tell whether they met it: from {least} to {most} did. The "
+            "budgets of interrupt_latency_hit_ns and interrupt_latency_clear_ns have both ends."
+        )
+    # An analyzer whose threshold is not in the middle of an edge.
+    for channel in MARKED_CHANNELS:
+        delay = fall_delay_samples(wire, channel)
+        if delay is not None and abs(delay) >= LATE_SAMPLES:
+            yield (
+                f"Falling edges of {channel} are seen {delay:+.2f} samples later than rising ones, so its "
+                "widths are off by as much; their budgets say so. Check threshold and clip."
+            )
+    if evidence.edges.samplerate_hz < wire.core_hz:
+        yield (
+            f"A sample lasts {evidence.edges.sample_ns:.1f} ns, more than a core cycle: the wire tells "
+            "nothing finer."
+        )

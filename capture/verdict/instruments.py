@@ -169,27 +169,17 @@ def dwt_not_proven(evidence: Evidence) -> Iterator[str]:
     the end, since a debugger that leaves may have stopped it for good behind the first proof.
     """
     log, board = evidence.log, evidence.board
-    proof, still = log.first(Proof), log.first(StillRecord)
-    if proof is None:
-        if log.first(Boot):
-            yield f"No PROOF record says that {board.counter} counts; check the serial line and run again."
-    elif _apart(proof):
-        yield (
-            f"{board.counter} counted {proof.dwt_cycles} cycles while {board.witness} counted "
-            f"{proof.timer_ticks}: it is not proven to count; disconnect the debugger and run again."
-        )
-    if log.first(EndRecord) is None:
-        return
-    if still is None:
-        yield (
-            f"No STILL record says that {board.counter} counted to the end; check the serial line and run "
-            "again."
-        )
-    elif _apart(still):
-        yield (
-            f"At the end {board.counter} counted {still.dwt_cycles} cycles while {board.witness} counted "
-            f"{still.timer_ticks}: it stopped during the run; disconnect the debugger and run again."
-        )
+    for proof, name, is_due, where in (
+        (log.first(Proof), "PROOF", log.first(Boot), "At the start"),
+        (log.first(StillRecord), "STILL", log.first(EndRecord), "At the end"),
+    ):
+        if proof is None and is_due:
+            yield f"No {name} record says that {board.counter} counts; check the serial line and run again."
+        elif proof is not None and _apart(proof):
+            yield (
+                f"{where} {board.counter} counted {proof.dwt_cycles} cycles while {board.witness} counted "
+                f"{proof.timer_ticks}: it is not proven to count; disconnect the debugger and run again."
+            )
 
 
 def _apart(proof: Proof | StillRecord) -> bool:

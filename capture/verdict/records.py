@@ -163,48 +163,27 @@ def _steps(evidence: Evidence) -> Iterator[_Step]:
         live, in_use = record.live, record.bytes_in_use
 
 
-def live_blocks_do_not_follow(evidence: Evidence) -> Iterator[str]:
-    """An allocation adds a block, a free takes one, and nothing else does either."""
-    for step in _steps(evidence):
-        due = step.live + _LIVE_CHANGE.get(step.record.kind, 0)
-        if step.record.live != due:
-            yield (
-                f"After operation {step.record.seq} the record has {step.record.live} live blocks, and {due} "
-                "follow from what was done; check the serial line and run again."
-            )
-            return
-
-
-def bytes_in_use_do_not_follow(evidence: Evidence) -> Iterator[str]:
-    """A block takes at least what was asked for, and its free gives back what it took.
-
-    How many bytes it takes the allocator decides. One that does not know tells nothing here.
+def account_does_not_follow(evidence: Evidence) -> Iterator[str]:
+    """An allocation adds a block, a free takes one, and nothing else does either. A block takes at
+    least what was asked for, and its free gives back what it took; an allocator that does not know
+    how much that is tells nothing of it. There is nothing to free exactly where the allocation had
+    failed.
     """
     options = stated_of(evidence.log.first(Boot), evidence.asked)
-    if options is None or "tells_usable" not in options.promises:
-        return
+    tells = options is not None and "tells_usable" in options.promises
     for step in _steps(evidence):
-        freed = step.filled if step.record.kind == "F" else None
+        record, filled = step.record, step.filled
+        freed = filled if record.kind == "F" else None
         grown = step.grown_bytes + (freed.grown_bytes if freed else 0)
-        if grown < step.record.size if step.record.kind == "A" else grown:
+        if (
+            record.live != step.live + _LIVE_CHANGE.get(record.kind, 0)
+            or (tells and (grown < record.size if record.kind == "A" else grown))
+            or (filled is not None and (filled.record.kind in "OS") != (record.kind == "N"))
+        ):
             yield (
-                f"Operation {step.record.seq} changed the bytes in use by {step.grown_bytes}, which does not "
-                f"follow from what was done ({step.record.kind} of {step.record.size} bytes); "
-                "check the serial line and run again."
-            )
-            return
-
-
-def free_does_not_follow(evidence: Evidence) -> Iterator[str]:
-    """There is nothing to free exactly where the allocation had failed."""
-    for step in _steps(evidence):
-        if step.filled is None:
-            continue
-        freed, allocated = step.record, step.filled.record
-        if (allocated.kind in "OS") != (freed.kind == "N"):
-            yield (
-                f"Operation {freed.seq} is recorded as {freed.kind}, but the allocation of its block, "
-                f"operation {allocated.seq}, as {allocated.kind}; check the serial line and run again."
+                f"Operation {record.seq}, recorded as {record.kind} of {record.size} bytes that leaves "
+                f"{record.live} blocks and {record.bytes_in_use} bytes in use, does not follow from what was "
+                "done before; check the serial line and run again."
             )
             return
 

@@ -13,7 +13,7 @@ import pytest
 from capture.reading.tests.waveform import Waveform
 from capture.tests.evidence import evidence_of
 from capture.tests.synthetic import SyntheticRun, record, small_plan, small_sweep
-from capture.verdict.records import due, live_blocks_do_not_follow, records_out_of_order
+from capture.verdict.records import account_does_not_follow, due, records_out_of_order
 from capture.verdict.verdict import judge
 from capture.verdict.wire import (
     operations_and_dwt_disagree,
@@ -131,7 +131,7 @@ def test_an_operation_beyond_the_plan_ends_the_account() -> None:
     last = max(run.lines.index(line) for line in run.lines if line.startswith("OP,"))
     run.lines.insert(last + 1, f"OP,{len(run.truths)},A,8,100,200,1,7,999999")
     evidence = evidence_of(run)
-    assert [*live_blocks_do_not_follow(evidence)] == []
+    assert [*account_does_not_follow(evidence)] == []
     assert judge(evidence)[0] != "complete"
 
 
