@@ -12,19 +12,19 @@ is the sum of both runs' (`error_budget`, *total*).
     headline                      one sentence
     confidence                    of the intervals
     pairs [{
-      a, b {folder, scenario, allocator, configuration, board, verdict, operations}
+      a, b {folder, scenario, allocator, configuration, board, verdict}
       paired_by                   "given", "options" or "scenario"
       way                         "exact" or "budgets"
       status, headline
       doubts[]                    sentences on why B cannot be judged
       notes[]                     sentences that must be known beside the figures
       settings [{name, a, b, tool}]
-      worst [{quantity, unit, a, b {value, seq, kind, size, label, times}, change, percent, budget,
-              chance_p, moved, finding, sentence}]
+      worst [{quantity, a, b {value, seq, kind, at_least}, budget, finding, chance_p, change, percent,
+              moved}]
       operations {joined, only_a, only_b, changed, first, other_outcome[], met_otherwise,
                   columns [{column, words, unit, changed, increase, decrease, total}]}
-      placements [{quantity, unit, a, b {n, least, median, greatest}, smaller_than_placement}]
-      distributions [{quantity, unit, a, b {n, min, mean, …, max}, budget, shift, shift_interval,
+      placements [{quantity, a, b {n, least, median, greatest}, smaller_than_placement}]
+      distributions [{quantity, a, b {n, min, mean, …, max}, budget, shift, shift_interval,
                       no_interval, undecided, beyond}]
     }]
     only_a[], only_b[]            runs without a partner, as a and b above
@@ -47,7 +47,7 @@ is the sum of both runs' (`error_budget`, *total*).
 - *met_otherwise* counts the changed ones with another `isr_hits` or `control_hits`.
 - *placements* has the worst cases of runs that both have `placements.json`.
   *smaller_than_placement*: they differ, and the ranges meet; then *notes* has a sentence.
-- *shift* (Hodges–Lehmann) is of B against A, null on the way `exact`. The interval is null if
+- *shift* (Hodges–Lehmann) is of B against A, null on the way `exact`. The interval is null, too, if
   *no_interval* says why. *beyond*: the interval of the shift, or the shift if there is none, lies
   outside plus or minus *budget*, and *undecided* is 0.
 - *undecided* is of the latencies that are split by what was hit. It counts the interrupts of both
@@ -59,12 +59,13 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass, fields, is_dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import Any, Literal
 
 import polars as pl
+from pydantic import BaseModel
 
 from analysis.compare import pairing as of_run
 from analysis.compare import settings
@@ -87,7 +88,7 @@ from analysis.compare.pairing import Pair, Pairing, Run, SideRuns, Stored, find,
 from analysis.compare.settings import Change
 from base.files.errors import TailscopeError
 from base.metrology.summaries import CONFIDENCE
-from base.run_folder.quantities import QUANTITIES
+from base.run_folder.quantities import QUANTITIES, Quantity
 
 Status = Literal["equal", "not worse", "worse", "cannot say"]
 WORST_FIRST: tuple[Status, ...] = ("worse", "cannot say", "not worse", "equal")
@@ -139,7 +140,7 @@ class Compared:
     @property
     def notes(self) -> tuple[str, ...]:
         """Sentences on what must be known beside the figures."""
-        sentences = [ranges.sentence() for ranges in self.placements if ranges.smaller]
+        sentences = [ranges.sentence() for ranges in self.placements if ranges.smaller_than_placement]
         if self.operations is None:
             sentences.append("The runs did not run the same operations, so no single one is compared.")
         if self.pair.by == "scenario":
@@ -188,9 +189,7 @@ def compare_pair(pair: Pair) -> Compared:
         operations=compare_operations(a, b, by_column) if same else None,
         worst=worst,
         distributions=distributions(a, b, exact),
-        placements=placed(
-            a.ranges, b.ranges, [each.quantity.key for each in worst if each.finding == "equal"]
-        ),
+        placements=placed(a, b, [each.quantity for each in worst if each.finding == "equal"]),
     )
 
 
@@ -349,13 +348,10 @@ def where(worst: Worst) -> str:
     return f"{worst.a} → {str(worst.b).removeprefix('operation ')}" if worst.moved else str(worst.b)
 
 
-SCHEMA = 2
-
-
 def as_json(comparison: Comparison) -> dict[str, Any]:
     """The whole document."""
     return {
-        "schema": SCHEMA,
+        "schema": 2,
         "a": str(comparison.a.path),
         "b": str(comparison.b.path),
         "status": comparison.status,
@@ -371,57 +367,32 @@ def as_json(comparison: Comparison) -> dict[str, Any]:
 
 
 def _run_document(stored: Stored) -> dict[str, Any]:
-    names = ("scenario", "allocator", "configuration", "board")
+    names = ("scenario", "allocator", "configuration", "board", "verdict")
     return {"folder": str(stored.folder), **{name: getattr(stored.manifest, name) for name in names}}
 
 
 def _pair_document(pair: Compared) -> dict[str, Any]:
-    sides = {
-        side: {
-            **_run_document(run.stored),
-            "verdict": run.manifest.verdict,
-            "operations": run.operations.height,
-        }
-        for side, run in (("a", pair.a), ("b", pair.b))
-    }
-    worst_names = ("change", "percent", "budget", "chance_p", "moved", "finding")
+    figures = ("settings", "operations", "placements", "distributions")
+    of_worst = ("change", "percent", "moved")
     return {
-        **sides,
+        "a": _run_document(pair.a.stored),
+        "b": _run_document(pair.b.stored),
         "paired_by": pair.pair.by,
-        "way": pair.way,
-        "status": pair.status,
+        **{name: getattr(pair, name) for name in ("way", "status", "doubts", "notes")},
         "headline": headline(pair),
-        "doubts": pair.doubts,
-        "notes": pair.notes,
-        "settings": [asdict(change) for change in pair.settings],
         "worst": [
-            {
-                "quantity": worst.quantity.key,
-                "unit": worst.quantity.unit,
-                "a": worst.a and asdict(worst.a),
-                "b": worst.b and asdict(worst.b),
-                **{name: getattr(worst, name) for name in worst_names},
-                "sentence": worst_sentence(worst),
-            }
-            for worst in pair.worst
+            {**_plain(worst), **{name: getattr(worst, name) for name in of_worst}} for worst in pair.worst
         ],
-        "operations": pair.operations and asdict(pair.operations),
-        "placements": [each.as_json() for each in pair.placements],
-        "distributions": [_distribution_document(each) for each in pair.distributions],
+        **{name: _plain(getattr(pair, name)) for name in figures},
     }
 
 
-def _distribution_document(distribution: Distribution) -> dict[str, Any]:
-    effect = distribution.effect
-    return {
-        "quantity": distribution.quantity.key,
-        "unit": distribution.quantity.unit,
-        "a": distribution.a.model_dump(),
-        "b": distribution.b.model_dump(),
-        "budget": distribution.budget,
-        "shift": effect and effect.shift,
-        "shift_interval": effect.shift_interval if effect and not distribution.no_interval else None,
-        "no_interval": distribution.no_interval or None,
-        "undecided": distribution.undecided,
-        "beyond": distribution.beyond,
-    }
+def _plain(value: Any) -> Any:
+    """What JSON has of figures: of a quantity its key, of records their fields."""
+    if isinstance(value, Quantity):
+        return value.key
+    if isinstance(value, BaseModel):
+        return value.model_dump()
+    if is_dataclass(value):
+        return {field.name: _plain(getattr(value, field.name)) for field in fields(value)}
+    return [_plain(each) for each in value] if isinstance(value, tuple) else value

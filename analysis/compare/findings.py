@@ -6,7 +6,7 @@ import math
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Literal
 
 import polars as pl
 
@@ -14,6 +14,7 @@ from analysis.compare.pairing import Run
 from base.metrology.summaries import AT_LEAST, CONFIDENCE, Summary
 from base.microseconds import digits, unit_read
 from base.microseconds import signed as signed_time
+from base.run_folder import placements
 from base.run_folder.manifest import ANYWHERE
 from base.run_folder.placements import Range
 from base.run_folder.quantities import (
@@ -29,9 +30,6 @@ from base.run_folder.quantities import (
     TASK,
     Quantity,
 )
-
-if TYPE_CHECKING:
-    from base.metrology.comparison import Comparison
 
 COLUMNS: Mapping[str, tuple[str, Literal["", "cycles", "ns"]]] = {
     "probes": ("probes", ""),
@@ -159,29 +157,22 @@ def _changed(name: str, rows: pl.DataFrame) -> Changed:
 
 @dataclass(frozen=True)
 class Distribution:
-    """`effect` has B less A: the Hodges-Lehmann shift. It is None where the runs are exact, so that
-    nothing is to be estimated, and where one has fewer than two samples. `no_interval` says why its
-    interval means nothing; empty where it does. `undecided` counts the samples of both that may not
-    belong, if the medians may be alike because of them; else it is 0.
+    """`shift` is the Hodges-Lehmann estimate of B less A. It is None where the runs are exact, so
+    that nothing is to be estimated, and where one has fewer than two samples. Its interval is None
+    too where `no_interval` says why it means nothing. `undecided` counts the samples of both that
+    may not belong, if the medians may be alike because of them; else it is 0. `beyond` is whether
+    the samples lie further apart than the error budgets and undecided ones allow.
     """
 
     quantity: Quantity
     a: Summary
     b: Summary
-    effect: Comparison | None
-    no_interval: str
     budget: float | None
-    undecided: int = 0
-
-    @property
-    def beyond(self) -> bool:
-        """Whether the samples lie further apart than the error budgets and undecided ones allow."""
-        if self.effect is None or self.budget is None or self.undecided:
-            return False
-        if self.no_interval:
-            return abs(self.effect.shift) > self.budget
-        low, high = self.effect.shift_interval
-        return low > self.budget or high < -self.budget
+    shift: float | None
+    shift_interval: tuple[float, float] | None
+    no_interval: str
+    undecided: int
+    beyond: bool
 
 
 def distributions(a: Run, b: Run, exact: bool) -> tuple[Distribution, ...]:
@@ -194,20 +185,27 @@ def distributions(a: Run, b: Run, exact: bool) -> tuple[Distribution, ...]:
 
 
 def _distribution(a: Run, b: Run, quantity: Quantity, exact: bool) -> Distribution:
-    from base.metrology.comparison import LEAST_SAMPLES, compare
+    from base.metrology.comparison import LEAST_SAMPLES, hodges_lehmann
 
-    ours, theirs = (run.samples(quantity)[quantity.column].to_numpy() for run in (a, b))
-    estimated = not exact and min(len(ours), len(theirs)) >= LEAST_SAMPLES
-    refused = next((reason for run in (a, b) if (reason := run.manifest.intervals.refused)), "")
+    ours, theirs = (run.samples(quantity)[quantity.column].cast(pl.Float64).to_numpy() for run in (a, b))
     budget = 0.0 if exact else allowed(a, b, quantity)
+    undecided = _undecided(a, b, quantity, budget or 0.0)
+    shift, interval, refused, beyond = None, None, "", False
+    if not exact and min(len(ours), len(theirs)) >= LEAST_SAMPLES:
+        shift, interval = hodges_lehmann(theirs, ours)
+        refused = next((reason for run in (a, b) if (reason := run.manifest.intervals.refused)), "")
+        low, high = (shift, shift) if refused else interval
+        beyond = budget is not None and not undecided and (low > budget or high < -budget)
     return Distribution(
-        quantity=quantity,
-        a=a.summary(quantity),
-        b=b.summary(quantity),
-        effect=compare(theirs, ours) if estimated else None,
-        no_interval=refused if estimated else "",
-        budget=budget,
-        undecided=_undecided(a, b, quantity, budget or 0.0),
+        quantity,
+        a.summary(quantity),
+        b.summary(quantity),
+        budget,
+        shift,
+        None if refused else interval,
+        refused,
+        undecided,
+        beyond,
     )
 
 
@@ -258,9 +256,6 @@ class Extreme:
     value: float
     seq: int | None
     kind: str | None
-    size: int | None
-    label: str | None
-    times: int
     at_least: str = ""
     """What stands before the value where it is read: `≥ ` where a wait was not over."""
 
@@ -274,9 +269,8 @@ class Extreme:
         greatest = run.greatest(quantity)
         if greatest is None:
             return None
-        names = ("value", "seq", "kind", "size", "label", "times")
-        place: dict[str, Any] = {name: greatest[name] for name in names}
-        return cls(**place, at_least=AT_LEAST if greatest.get("open") else "")
+        at_least = AT_LEAST if greatest.get("open") else ""
+        return cls(greatest["value"], greatest["seq"], greatest["kind"], at_least)
 
 
 @dataclass(frozen=True)
@@ -402,45 +396,41 @@ def signed(value: float, unit: str) -> str:
 
 @dataclass(frozen=True)
 class Ranges:
-    """One worst case of A and B. `differs`: the images as linked, or the ranges, are not alike."""
+    """One worst case of A and B. `smaller_than_placement`: the images as linked, or the ranges, are
+    not alike, and placement alone can turn the difference round.
+    """
 
     quantity: Quantity
     a: Range
     b: Range
-    differs: bool
+    smaller_than_placement: bool
 
-    @property
-    def smaller(self) -> bool:
-        """True if there is a difference, and placement alone can turn it round."""
-        return self.differs and self.a.meets(self.b)
-
-    def sentence(self, a: str = "A", b: str = "B") -> str:
+    def sentence(self) -> str:
         """What a reader must know where it is smaller."""
-        unit = self.quantity.unit
         of_a, of_b = (
-            f"{short(ranges.least, unit)} to {short(ranges.greatest, unit)}{spaced(unit)}"
+            f"{short(ranges.least, self.quantity.unit)} to {short(ranges.greatest, self.quantity.unit)}"
+            f"{spaced(self.quantity.unit)}"
             for ranges in (self.a, self.b)
         )
         return (
-            f"{WORST_CASES[self.quantity]}: the difference is smaller than what placement does: {of_a} in "
-            f"{a} ({self.a.n} placements), {of_b} in {b} ({self.b.n})."
+            f"{WORST_CASES[self.quantity]}: the difference is smaller than what placement does: {of_a} in A "
+            f"({self.a.n} placements), {of_b} in B ({self.b.n})."
         )
 
-    def as_json(self) -> dict[str, Any]:
-        """Both ranges, and what they come to."""
-        return {
-            "quantity": self.quantity.key,
-            "unit": self.quantity.unit,
-            "a": self.a.model_dump(),
-            "b": self.b.model_dump(),
-            "smaller_than_placement": self.smaller,
-        }
 
-
-def placed(a: Mapping[str, Range], b: Mapping[str, Range], equal: Collection[str]) -> tuple[Ranges, ...]:
-    """The worst cases of which there are ranges in both, by quantity; `equal` are alike in both."""
-    return tuple(
-        Ranges(quantity, a[quantity.key], b[quantity.key], quantity.key not in equal)
+def placed(a: Run, b: Run, equal: Collection[Quantity]) -> tuple[Ranges, ...]:
+    """The worst cases of which there are ranges in both, by quantity; `equal` are alike in both.
+    Raises RunError.
+    """
+    of_a, of_b = (placements.read(run.stored.folder) for run in (a, b))
+    if not of_a or not of_b:
+        return ()
+    pairs = (
+        (quantity, of_a.headlines[quantity.key], of_b.headlines[quantity.key])
         for quantity in WORST_CASES
-        if quantity.key in a and quantity.key in b
+        if quantity.key in of_a.headlines and quantity.key in of_b.headlines
+    )
+    return tuple(
+        Ranges(quantity, ours, theirs, quantity not in equal and ours.meets(theirs))
+        for quantity, ours, theirs in pairs
     )

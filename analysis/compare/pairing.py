@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
-from functools import cached_property
 from pathlib import Path
 from typing import Any, Literal
 
@@ -14,11 +13,9 @@ from analysis.errors import CompareError
 from base.files.errors import TailscopeError
 from base.metrology.summaries import Summary
 from base.run_folder import folder as names
-from base.run_folder import placements
 from base.run_folder.alike import Options, began, latest
 from base.run_folder.folder import RunName
 from base.run_folder.manifest import Manifest, read_manifest
-from base.run_folder.placements import Range
 from base.run_folder.quantities import QUANTITIES, Quantity
 from base.run_folder.tables import INTERRUPTS, OPERATIONS, read_interrupts, read_operations
 
@@ -188,14 +185,6 @@ class Run:
     @property
     def manifest(self) -> Manifest:
         return self.stored.manifest
-
-    @cached_property
-    def ranges(self) -> dict[str, Range]:
-        """Each greatest value over the placements of the code, by quantity; empty where the image
-        was linked once. Raises RunError.
-        """
-        placed = placements.read(self.stored.folder)
-        return placed.headlines if placed else {}
 
     def samples(self, quantity: Quantity) -> pl.DataFrame:
         """The rows that have the quantity."""

@@ -79,12 +79,12 @@ def of_distributions(compared: Compared) -> TextTable:
     hidden = () if any(quantity.key in keys for quantity in REFUSED) else [each.key for each in SERVED]
     lines = []
     for distribution in compared.distributions:
-        quantity, unit, effect = distribution.quantity, distribution.quantity.unit, distribution.effect
+        quantity, unit = distribution.quantity, distribution.quantity.unit
         if quantity.key in hidden:
             continue
-        shift = _MISSING if effect is None else signed(effect.shift, unit)
-        if effect and not distribution.no_interval:
-            low, high = effect.shift_interval
+        shift = _MISSING if distribution.shift is None else signed(distribution.shift, unit)
+        if distribution.shift_interval:
+            low, high = distribution.shift_interval
             shift += f" [{signed(low, unit)}, {signed(high, unit)}]"
         both = (_both(distribution, name) for name in headings[1:5])
         lines.append((with_unit(quantity.words, unit), *both, shift))

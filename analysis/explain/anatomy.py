@@ -268,7 +268,7 @@ def anatomy(measured: Known) -> Anatomy:
 
 def _search(measured: Known, times: Sequence[Stretch]) -> Search | None:
     """What an allocation read of the heap at these times."""
-    region, maximum = measured.program.data_address(_REGION), measured.worst.maximum
+    region, maximum = measured.program.variable(_REGION), measured.worst.maximum
     if region is None or maximum.kind != "A" or maximum.size is None:
         return None
     pieces = measured.heap.pieces

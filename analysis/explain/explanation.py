@@ -208,7 +208,7 @@ _SLOT_BYTES = 8
 
 def block_layer_map(program: Program, state: State, region_bytes: int) -> HeapMap:
     """Reads the block layer's headers, from the first block to the last or to a damaged one."""
-    pieces = list(_blocks(state, program.data_address("heap_region") or 0, region_bytes))
+    pieces = list(_blocks(state, program.variable("heap_region") or 0, region_bytes))
     total = sum(piece.bytes for piece in pieces)
     note = "Read from the blocks' headers; a block's bytes include its header."
     if total < region_bytes:
@@ -232,8 +232,8 @@ def _blocks(state: State, base: int, region_bytes: int) -> Iterator[Piece]:
 
 def live_map(program: Program, state: State, region_bytes: int, live: Mapping[int, int]) -> HeapMap:
     """Reads the bench's own table of live blocks. `live` maps slots to the sizes asked for."""
-    base = program.data_address("heap_region") or 0
-    table = program.data_address("slots")
+    base = program.variable("heap_region") or 0
+    table = program.variable("slots")
     placed = []
     for slot, size in live.items():
         payload = None if table is None else state.word(table + slot * _SLOT_BYTES)

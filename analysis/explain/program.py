@@ -12,7 +12,7 @@ import re
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
-from functools import cached_property, lru_cache
+from functools import cached_property
 from itertools import count
 from pathlib import Path
 from typing import Any
@@ -26,9 +26,6 @@ from analysis.errors import ExplainError, LatencyError
 from base.files.elf import DAMAGED, smaller_core
 from base.files.errors import first_line
 from base.files.remembered import remembered
-
-_KEPT = 8
-"""Files whose source lines a process remembers: to read them takes longer than all else here."""
 
 
 def encoded(opcode: int) -> bytes:
@@ -99,9 +96,15 @@ class Program:
             return self._file.get_dwarf_info()
 
     @cached_property
+    def _sources(self) -> tuple[list[tuple[int, str]], dict[str, Path]]:
+        of = [self._content, elftools.__version__.encode()]
+        lines, files = remembered("lines", of, [Path(__file__)], lambda: _read(self._content))
+        return [tuple(line) for line in lines], {name: Path(path) for name, path in files.items()}
+
+    @property
     def lines(self) -> list[tuple[int, str]]:
         """(address, file:line) at each change of line, by address; "" at the end of a sequence."""
-        return _sources(self._content)[0]
+        return self._sources[0]
 
     @property
     def has_lines(self) -> bool:
@@ -170,10 +173,6 @@ class Program:
         index = bisect.bisect_right(spans, (address, 1 << 32)) - 1
         return index >= 0 and address < spans[index][1]
 
-    def data_address(self, name: str) -> int | None:
-        """The address of a variable; None if there is none of that name."""
-        return self._data[name][0] if name in self._data else None
-
     def data_size(self, name: str) -> int:
         """The bytes of a variable; 0 if there is none of that name."""
         return self._data[name][1] if name in self._data else 0
@@ -231,7 +230,7 @@ class Program:
         Those are left out that share their name with another. They begin where the compiler was
         told to let them begin: those of the bench's firmware at `firmware/heap/facade.c`.
         """
-        return _sources(self._content)[1]
+        return self._sources[1]
 
     def code(self, address: int, size: int) -> bytes:
         """`size` bytes of the image from `address` on; empty if the image does not hold them."""
@@ -342,14 +341,6 @@ def _told(what: str) -> Iterator[None]:
         raise ExplainError(f"{words}; build it again.") from None
 
 
-@lru_cache(maxsize=_KEPT)
-def _sources(elf: bytes) -> tuple[list[tuple[int, str]], dict[str, Path]]:
-    """`lines` and `source_files` of a Program."""
-    of = [elf, elftools.__version__.encode()]
-    lines, files = remembered("lines", of, [Path(__file__)], lambda: _read(elf))
-    return [tuple(line) for line in lines], {name: Path(path) for name, path in files.items()}
-
-
 def _read(elf: bytes) -> tuple[list[tuple[int, str]], dict[str, str]]:
     file = ELFFile(io.BytesIO(elf))
     rows: list[tuple[int, str]] = []
@@ -397,32 +388,37 @@ _WRITABLE, _LOADED, _EXECUTABLE = 0x1, 0x2, 0x4
 def _functions(symbols: list[tuple[str, Any]], sections: dict[int, tuple[int, int]]) -> list[Function]:
     """One function for each address, in order. Of several names a global one counts before a local
     one, a weak one last, then the alphabet's first: a vector's alias of a common handler is weak.
+    Code that has many weak names alone is the handler of all vectors that nobody defines.
 
     Assemblers give sizes, and even types, only where they are told to. A function without a size
     goes up to the next symbol of its section, or to the section's end; a global label of code that
     lies in no function is one.
     """
     functions: dict[int, Function] = {}
+    labels: dict[int, Function] = {}
+    bindings: dict[int, list[str]] = {}
 
     def precedence(symbol: tuple[str, Any]) -> tuple[int, str]:
         binding = symbol[1].st_info.bind
         return (_BINDINGS.index(binding) if binding in _BINDINGS else len(_BINDINGS), symbol[0])
 
     for name, entry in sorted(symbols, key=precedence, reverse=True):
-        if _kind(entry) == "STT_FUNC" and entry.st_shndx != "SHN_UNDEF":
-            address = int(entry.st_value) & ~1
+        address, kind, binding = int(entry.st_value) & ~1, _kind(entry), entry.st_info.bind
+        first, end = sections.get(entry.st_shndx, (0, 0))
+        if kind == "STT_FUNC" and entry.st_shndx != "SHN_UNDEF":
             functions[address] = Function(name, address, int(entry.st_size))
-    for address, name in _common_handlers(symbols).items():
-        functions[address] = Function(name, address, functions[address].size)
-    labels = _global_labels(symbols, sections)
+            bindings.setdefault(address, []).append(binding)
+        elif kind == "STT_NOTYPE" and first <= address < end and binding != "STB_LOCAL" and "$" not in name:
+            labels[address] = Function(name, address, 0)
+    for address, kinds in bindings.items():
+        if len(kinds) >= _MANY_ALIASES and set(kinds) == {"STB_WEAK"}:
+            functions[address] = Function(DEFAULT_HANDLER, address, functions[address].size)
     bounds = sorted({*functions, *labels, *(end for _, end in sections.values())})
-    sized = [function for function in functions.values() if function.size]
-    within = {function.address: function.address + function.size for function in sized}
-    starts = sorted(within)
-    for address, name in labels.items():
-        index = bisect.bisect_right(starts, address) - 1
-        if address not in functions and (index < 0 or address >= within[starts[index]]):
-            functions[address] = Function(name, address, 0)
+    sized = sorted((each.address, each.address + each.size) for each in functions.values() if each.size)
+    for address, label in labels.items():
+        before = bisect.bisect_right(sized, (address, 1 << 32)) - 1
+        if before < 0 or address >= sized[before][1]:
+            functions.setdefault(address, label)
     for address, function in functions.items():
         if not function.size and any(first <= address < end for first, end in sections.values()):
             following = bisect.bisect_right(bounds, address)
@@ -434,37 +430,6 @@ def _functions(symbols: list[tuple[str, Any]], sections: dict[int, tuple[int, in
 DEFAULT_HANDLER = "default handler"
 _BINDINGS = ("STB_GLOBAL", "STB_LOCAL", "STB_WEAK")
 _MANY_ALIASES = 4
-
-
-def _common_handlers(symbols: list[tuple[str, Any]]) -> dict[int, str]:
-    """Names for code that has only weak names as functions, and many: the handler of all vectors
-    that nobody defines, by address. It is the label there, if an assembler's has one.
-    """
-    bindings: dict[int, list[str]] = {}
-    labels: dict[int, str] = {}
-    for name, entry in symbols:
-        address = int(entry.st_value) & ~1
-        if _kind(entry) == "STT_FUNC" and entry.st_shndx != "SHN_UNDEF":
-            bindings.setdefault(address, []).append(entry.st_info.bind)
-        elif _kind(entry) == "STT_NOTYPE" and name and "$" not in name:
-            labels[address] = name
-    return {
-        address: labels.get(address, DEFAULT_HANDLER)
-        for address, kinds in bindings.items()
-        if len(kinds) >= _MANY_ALIASES and set(kinds) == {"STB_WEAK"}
-    }
-
-
-def _global_labels(symbols: list[tuple[str, Any]], sections: dict[int, tuple[int, int]]) -> dict[int, str]:
-    """The names of global labels in code, by address; the linker's own at a section's end aside."""
-    labels = {}
-    for name, entry in sorted(symbols, key=lambda pair: pair[0], reverse=True):
-        first, end = sections.get(entry.st_shndx, (0, 0))
-        is_global = entry.st_info.bind in ("STB_GLOBAL", "STB_WEAK")
-        address = int(entry.st_value) & ~1
-        if is_global and _kind(entry) == "STT_NOTYPE" and first <= address < end and "$" not in name:
-            labels[address] = name
-    return labels
 
 
 def _labels(symbols: list[tuple[str, Any]]) -> dict[str, list[int]]:

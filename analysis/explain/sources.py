@@ -6,12 +6,11 @@ functions.
 
 from __future__ import annotations
 
-import json
-import shlex
+import re
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cache, cached_property
 from pathlib import Path
 from typing import Any
 
@@ -22,7 +21,7 @@ from analysis.explain.program import Program
 from base.files.elf import DAMAGED
 from firmware.build import packaged
 
-_MAP = "-ffile-prefix-map="
+_MAP = re.compile(r"-ffile-prefix-map=(/[^\s=]+)=([\w.-]+)")
 _MOST_CHARACTERS = 160
 _MOST_BYTES = 4 << 20
 
@@ -35,55 +34,36 @@ class Sources:
 
     def __init__(self, program: Program, elf: Path) -> None:
         self._paths = program.source_files
-        self._folders = _hidden_folders(elf)
+        # The firmware is built so that no absolute path reaches it
+        # (firmware/cmake/reproducible.cmake). The compiler's commands, which CMake leaves beside
+        # it, have both. The sources of an image that a package brings came with it.
+        self._folders = {packaged.ROOM.name: packaged.ROOM}
+        with suppress(OSError):
+            commands = (elf.parent / "compile_commands.json").read_text("utf-8", "replace")
+            self._folders |= {name: Path(folder) for folder, name in _MAP.findall(commands)}
         self._built_s = float("inf") if packaged.holds(elf) else elf.stat().st_mtime
-        self._read: dict[str, list[str]] = {}
+        self._text = cache(self._read)
 
     def lines(self, places: Iterable[str]) -> dict[str, str]:
         """The text at each of `places`, such as `free_list.h:43`, as far as it can be told."""
         quoted: dict[str, str] = {}
         for place in dict.fromkeys(places):
             name, _, number = place.rpartition(":")
-            if name not in self._read:
-                self._read[name] = _text(self._paths.get(name), self._folders, self._built_s)
-            lines = self._read[name]
+            lines = self._text(name)
             if number.isdecimal() and 0 < int(number) <= len(lines):
                 quoted[place] = lines[int(number) - 1].strip()[:_MOST_CHARACTERS]
         return quoted
 
-
-def _hidden_folders(elf: Path) -> list[tuple[Path, Path]]:
-    """Pairs of a folder's name in the debug information and the folder; longest names first.
-
-    The firmware is built so that no absolute path reaches it (firmware/cmake/reproducible.cmake).
-    The compiler's commands, which CMake leaves beside it, have both. The sources of an image that
-    a package brings came with it.
-    """
-    if packaged.holds(elf):
-        return [(Path(packaged.ROOM.name), packaged.ROOM)]
-    try:
-        commands = json.loads((elf.parent / "compile_commands.json").read_text(encoding="utf-8"))
-        words = {word for command in commands for word in shlex.split(command["command"])}
-    except (OSError, ValueError, KeyError, TypeError):
-        return []
-    maps = [word.removeprefix(_MAP).rpartition("=") for word in sorted(words) if word.startswith(_MAP)]
-    named = [(Path(name), Path(folder)) for folder, _, name in maps]
-    return sorted(named, key=lambda item: -len(item[0].parts))
-
-
-def _text(path: Path | None, folders: list[tuple[Path, Path]], built_s: float) -> list[str]:
-    """The lines of the file called `path` in the debug information; none if it is not there, or not
-    what was built.
-    """
-    if path is not None and not path.is_absolute():
-        below = ((name, folder) for name, folder in folders if path.is_relative_to(name))
-        path = next((folder / path.relative_to(name) for name, folder in below), None)
-    try:
-        if path is None or path.stat().st_mtime > built_s or path.stat().st_size > _MOST_BYTES:
+    def _read(self, name: str) -> list[str]:
+        path = self._paths.get(name)
+        try:
+            if path is not None and not path.is_absolute():
+                path = self._folders[path.parts[0]].joinpath(*path.parts[1:])
+            if path is None or path.stat().st_mtime > self._built_s or path.stat().st_size > _MOST_BYTES:
+                return []
+            return path.read_text(encoding="utf-8", errors="replace").splitlines()
+        except (OSError, LookupError):
             return []
-        return path.read_text(encoding="utf-8", errors="replace").splitlines()
-    except OSError:
-        return []
 
 
 Spans = list[tuple[int, int]]

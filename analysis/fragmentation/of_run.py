@@ -96,7 +96,7 @@ def program_of(image: FirmwareImage, *, static: bool = False) -> Path:
 @lru_cache(maxsize=_KEPT)
 def _region(_sha256: str, elf: Path) -> int | None:
     """The address of the heap's region in the ELF file with that digest; None without one."""
-    return Program(elf).data_address("heap_region")
+    return Program(elf).variable("heap_region")
 
 
 def _contradiction(

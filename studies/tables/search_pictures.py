@@ -93,8 +93,8 @@ def search(allocator: str) -> Search:
     )
     before, loads = _section(elf, image, request)
     after, loads_of_free = _section(elf, image, release)
-    base = program.data_address("heap_region") or 0
-    table = program.data_address("slots") or 0
+    base = program.variable("heap_region") or 0
+    table = program.variable("slots") or 0
     blocks = [_block(after, base, table, slot) for slot in range(2 * len(LARGE) + 1)]
     return Search(
         allocator,

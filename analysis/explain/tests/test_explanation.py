@@ -257,7 +257,7 @@ def test_the_search_visits_the_class_from_the_block_that_was_freed_last(
     assert search is not None and search.blocks and search.asked_bytes == explained.maximum.size
     freed = [piece.offset for piece in pieces if (piece.bytes, piece.what) == (72 + HEADER_BYTES, "free")]
     assert [block.offset for block in search.visited] == freed[::-1]
-    region = Program(firmware.build("seglist").elf).data_address("heap_region")
+    region = Program(firmware.build("seglist").elf).variable("heap_region")
     assert search.region_address == region
     assert text.as_text(explained, made_of["allocate"]).splitlines()[1] == made_of["allocate"].sentence
 
@@ -282,7 +282,7 @@ def pieces(heap_map: HeapMap, region_bytes: int = 128) -> list[Piece]:
 
 
 def blocks(words: dict[int, int]) -> HeapMap:
-    program: Any = SimpleNamespace(data_address={"heap_region": BASE}.get)
+    program: Any = SimpleNamespace(variable={"heap_region": BASE}.get)
     return block_layer_map(program, state(words, 128), 128)
 
 
@@ -326,7 +326,7 @@ BETWEEN = (
 def live(slots: dict[int, int], sizes: dict[int, int], **variables: int) -> HeapMap:
     """The map of a heap of 96 bytes; the table lies behind it, an address in every other word."""
     table = {96 + 8 * slot: payload for slot, payload in slots.items()}
-    program: Any = SimpleNamespace(data_address={"heap_region": BASE, "slots": SLOTS, **variables}.get)
+    program: Any = SimpleNamespace(variable={"heap_region": BASE, "slots": SLOTS, **variables}.get)
     return live_map(program, state(table, 128), 96, sizes)
 
 

@@ -104,7 +104,7 @@ def program(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFac
 
 
 def offsets(program: Program) -> list[int]:
-    address = program.data_address("offsets")
+    address = program.variable("offsets")
     assert address is not None
     code = program.code(address, program.data_size("offsets"))
     return [int.from_bytes(code[n : n + 4], "little") for n in range(0, len(code), 4)]
