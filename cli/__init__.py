@@ -1,8 +1,7 @@
 """The commands, each a file whose name is its word: `cli/scenario.py` is `./lab scenario`.
 
 A folder with a command of its own is a group: `cli/heap/list.py` is `./lab heap list`. `shell/`
-has what commands share; it is no command, nor is a file whose name begins with `_`. `work/` still
-has what the desk and the package need.
+has what commands share; it is no command, nor is a file whose name begins with `_`.
 """
 
 SECTIONS = (

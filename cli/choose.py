@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from base.paths import RUNS
-from cli.shell import known, shared, start
+from cli.shell import shared, start
 from cli.shell.declare import answer, argument, declare, json_option, option
 from cli.shell.values import BOARD, OUTPUT_FOLDER, SCENARIO, SECONDS, OptionError
 
@@ -82,11 +82,11 @@ def command(
     from capture.desk.bench import read_bench
     from cli.shell import runs as series
     from cli.shell import under_way
-    from firmware.build import fit
+    from firmware.build import boards, fit
 
     if trace and name:
         raise OptionError("Give scenarios or --trace FILE: a trace is replayed by `recorded` alone.")
-    word = f"virtual:{board}" if board in known.chips() else board
+    word = f"virtual:{board}" if board in boards.names() else board
     scenarios = name or (("recorded",) if trace else _USUAL)
     limit_ns = limit_s * _NS
     start.need("scipy")

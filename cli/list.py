@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from cli.shell import known
 from cli.shell.declare import answer, declare, json_option
 
 _ALLOCATORS = (
@@ -30,9 +29,14 @@ def inventory() -> dict[str, list[Entry]]:
     """
     from capture.desk import bench
     from firmware.build import boards
+    from scenarios import catalogue
 
     return {
-        "scenarios": [known.scenario(name) for name in known.scenarios()],
+        "scenarios": [
+            {"name": name, "description": scenario.description, "parameters": scenario.parameters}
+            for name in catalogue.names()
+            for scenario in [catalogue.load(name)]
+        ],
         "allocators": allocators(),
         "boards": [
             {
@@ -84,11 +88,11 @@ def as_text() -> str:
     """The inventory as text: one line for each entry, under a heading for each kind."""
     entries = inventory()
     scenarios = [
-        f"  {entry['name']}  {' '.join(f'{name}={value}' for name, value in entry['parameters'].items())}"
+        (entry["name"], " ".join(f"{name}={value}" for name, value in entry["parameters"].items()))
         for entry in entries["scenarios"]
     ]
     boards = [
-        f"  {entry['name']}  {entry['board']}, {entry['analyzer']} at {entry['samplerate_hz']} Hz"
+        (entry["name"], entry["board"], entry["analyzer"], f"{entry['samplerate_hz']} Hz")
         for entry in entries["boards"]
     ]
     nucleos = [
@@ -96,14 +100,22 @@ def as_text() -> str:
             entry["name"],
             entry["core"],
             f"{entry['core_hz'] / 1e6:g} MHz",
-            f"{entry['wait_states']} wait state{'s' if entry['wait_states'] != 1 else ''}",
+            f"wait states {entry['wait_states']}",
             f"{entry['sram_bytes'] >> 10} KiB",
             "/".join(entry["locks"]),
         )
         for entry in entries["nucleos"]
     ]
-    lines = ["scenarios", *scenarios, *allocator_lines(entries["allocators"]), "boards", *boards]
-    return "\n".join([*lines, _KINDS, *_columns(nucleos)])
+    parts = [
+        "scenarios",
+        *_columns(scenarios),
+        *allocator_lines(entries["allocators"]),
+        "boards",
+        *_columns(boards),
+        _KINDS,
+        *_columns(nucleos),
+    ]
+    return "\n".join(parts)
 
 
 def allocator_lines(entries: list[Entry]) -> list[str]:

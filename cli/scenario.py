@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from base.paths import DASHBOARD, RUNS
-from cli.shell import known, shared, start
+from cli.shell import shared, start
 from cli.shell.declare import argument, declare, json_option, option
 from cli.shell.values import OUTPUT_FOLDER, PLACEMENTS, SCENARIO, SECONDS, choice, several
 
@@ -138,8 +138,7 @@ def run(
     """Runs scenarios into `runs_folder`, writes and prints what came of them: table, dashboard,
     last the run folders, one a line. In a folder that is named the dashboard lies there too.
 
-    All that is wrong with the words is told before anything is loaded that takes a while. Returns
-    the exit status: 0 if all of them are complete, else 1. Raises TailscopeError, and
+    Returns the exit status: 0 if all of them are complete, else 1. Raises TailscopeError, and
     signals.Stopped, at any moment.
     """
     from cli.shell import runs, under_way
@@ -148,13 +147,6 @@ def run(
     results: list[RunResult] = []
     chosen = options or runs.Options()
     with under_way.stoppable(results, "no run was recorded"):
-        for name in scenarios:
-            known.check(
-                scenario=name,
-                allocators_=allocators,
-                parameters_=chosen.parameters,
-                knobs_=chosen.knobs,
-            )
         under_way.on_desk(*chosen.boards)
         results += runs.run(scenarios, allocators, runs_folder or RUNS, chosen)
 

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from cli.shell.declare import CommandFolder
+from cli.shell.declare import group
 
-command = CommandFolder(
+SECTIONS = ("Build", "Is the bench right?")
+
+command = group(
     __name__,
     section="Groups of commands",
     help="Work on the bench itself: its faults, its site.",
 )
-SECTIONS = ("Build", "Is the bench right?")

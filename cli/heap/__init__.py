@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from cli.shell.declare import CommandFolder
+from cli.shell.declare import group
 
-command = CommandFolder(
+SECTIONS = ("What there is", "What it costs", "Your own program and allocator", "Published figures")
+
+command = group(
     __name__,
     section="Groups of commands",
     help="Choose an allocator: what it takes, loses and promises, at its worst.",
 )
-SECTIONS = ("What there is", "What it costs", "Your own program and allocator", "Published figures")

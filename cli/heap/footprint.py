@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import asdict
 
-from cli.shell import known, shared
+from cli.shell import shared
 from cli.shell.declare import answer, declare, json_option, option
 from cli.shell.values import ALLOCATORS
 
@@ -23,7 +23,6 @@ def command(allocator: list[str] | None, knob: tuple[tuple[str, int], ...], as_j
     from firmware.build import footprint, image, outside
 
     knobs = dict(knob)
-    known.check(allocators_=allocator or (), knobs_=knobs)
     footprints = []
     with under_way.shown() as tell:
         names = outside.admit(allocator) if allocator else footprint.with_knobs(knobs.keys())

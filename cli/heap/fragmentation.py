@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from base.heap_size import DEFAULT_BYTES
-from cli.shell import known, shared
+from cli.shell import shared
 from cli.shell.declare import answer, argument, declare, json_option, option
 from cli.shell.values import FILE, OUTPUT, RUN, SCENARIO, WHOLE, OptionError
 
@@ -72,7 +72,6 @@ def command(
     as_json: bool,
 ) -> None:
     """Show how much heap a scenario or a trace needs on each allocator, and how much is lost."""
-    known.check(allocators_=allocator, knobs_=dict(knob))
     if exhaustive and not search:
         raise OptionError("An exhaustive search cannot be left out; drop --exhaustive or --no-search.")
     if runs and not output:

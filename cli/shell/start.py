@@ -12,16 +12,17 @@ import os
 import sys
 import traceback
 from collections.abc import Sequence
+from functools import cache
 from importlib.util import find_spec
 
 import click
 from click.shell_completion import get_completion_class
 
 import cli
-from base.files.errors import CANNOT_SAY, TailscopeError, nearest
+from base.files.errors import CANNOT_SAY, TailscopeError
 from base.processes import signals
 from cli.shell import streams
-from cli.shell.declare import CommandFolder
+from cli.shell.declare import group
 
 PROGRAM = "./lab"
 _COMPLETE = "_TAILSCOPE_COMPLETE"  # what a shell's script sets when it asks for candidates
@@ -33,9 +34,10 @@ Tab completes commands, options and names: eval "$(./lab completion bash)".
 """
 
 
-def lab() -> CommandFolder:
+@cache
+def lab() -> click.Group:
     """The command that all others stand under."""
-    root = CommandFolder(cli.__name__, help=_HELP, epilog=_EPILOG)
+    root = group(cli.__name__, help=_HELP, epilog=_EPILOG)
     names = ["-V", "--version"]
     root.params.append(
         click.Option(names, is_flag=True, is_eager=True, expose_value=False, hidden=True, callback=_version)
@@ -127,8 +129,10 @@ def sentence(error: BaseException) -> str | None:
     """What stopped a command and what to do, in a sentence; None where it is a mistake of ours."""
     if isinstance(error, TailscopeError | signals.Stopped):
         return str(error)
-    if isinstance(error, click.ClickException):
-        return _of_words(error)
+    if isinstance(error, click.UsageError):
+        path = error.ctx.command_path if error.ctx else PROGRAM
+        hint = "" if type(error) is click.BadParameter else f" {path} --help says what it takes."
+        return f"{error.format_message()}{hint}"
     if isinstance(error, ModuleNotFoundError):
         module = (error.name or "").partition(".")[0]
         remedy = f"pip install 'tailscope[{_EXTRAS.get(module)}]'"
@@ -138,35 +142,6 @@ def sentence(error: BaseException) -> str | None:
             else None
         )
     return _of_limits(error)
-
-
-def _of_words(error: click.ClickException) -> str:
-    """What was wrong with the words of a command line. Values say it themselves, and only Click's
-    own sentences are put in ours.
-    """
-    ctx = getattr(error, "ctx", None)
-    path = ctx.command_path if ctx else PROGRAM
-    params = ctx.command.params if ctx else ()
-    if isinstance(error, click.NoSuchOption):
-        # The dashes count for nothing.
-        names = {name.lstrip("-"): name for param in params for name in param.opts if name.startswith("--")}
-        word = error.option_name.lstrip("-")
-        near = nearest(word, names, 1) if len(word) > 1 else []
-        question = f" Did you mean {names[near[0]]}?" if near else f" {path} --help lists them."
-        return f"{path} has no option {error.option_name[:80]}.{question}"
-    if isinstance(error, click.MissingParameter) and (param := error.param) is not None:
-        name = param.opts[0] if isinstance(param, click.Option) else str(param.name).upper()
-        return f"{path} needs {name}: {_help(param)}."
-    if isinstance(error, click.BadOptionUsage) and ctx is not None:
-        option = next((param for param in params if error.option_name in param.opts), None)
-        if isinstance(option, click.Option) and not option.is_flag:
-            return f"{error.option_name} needs a value: {_help(option)}."
-        return f"{error.option_name} takes no value: leave out what stands behind it."
-    return error.message
-
-
-def _help(param: click.Parameter) -> str:
-    return str(getattr(param, "help", None) or "./lab --help says which").rstrip(".")
 
 
 # What Python and polars say where no thread can be made, or no memory is had.

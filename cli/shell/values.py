@@ -1,6 +1,7 @@
-"""The kinds of value that options and words have: each is read, refused and completed here.
+"""The kinds of value that options and words have: each is read and completed here.
 
-What a kind cannot read it refuses in a sentence that names the option and says what to give.
+What a kind cannot read it refuses by saying what to give. Whether there is a scenario, an allocator
+or a board of a name, says who reads it.
 """
 
 from __future__ import annotations
@@ -9,19 +10,19 @@ import os
 import re
 import sys
 from collections.abc import Callable, Iterable
+from contextlib import suppress
 from pathlib import Path
-from tempfile import TemporaryFile
 from typing import Any
 
 import click
 from click.shell_completion import CompletionItem
 
 from base import heap_size
-from base.files.errors import TailscopeError, near_miss
+from base.files.errors import TailscopeError, nearest
+from base.files.printable import printable
 from base.paths import RUNS
 from base.run_folder.named_quantities import MOST_WORST, NAMED
 from base.times import seconds_of
-from cli.shell import known
 
 FILE = click.Path(path_type=Path)
 FOLDER = click.Path(path_type=Path, file_okay=False)
@@ -31,7 +32,7 @@ _RATES = {"": 1, "k": 1_000, "m": 1_000_000}
 
 
 class OptionError(TailscopeError):
-    """An option that cannot be understood. The message says what it may be."""
+    """Options that do not go together. The message says what to do."""
 
 
 class Value(click.ParamType[Any]):
@@ -39,10 +40,9 @@ class Value(click.ParamType[Any]):
     taken as it is.
 
     `read` returns the value of a word; None where it is none, and then the refusal says to `give`
-    what it must be. Or it raises OptionError with what stands behind option and word, or another
-    TailscopeError with a whole sentence. `words` are what the word could be, as far as that
-    is known. Of `several` with commas the last is completed. `otherwise` is what it is completed to
-    if there are no candidates: a file or a dir.
+    what it must be. `words` are what the word could be, as far as that is known. Of `several` with
+    commas the last is completed. `otherwise` is what it is completed to if there are no candidates:
+    a file or a dir.
     """
 
     def __init__(
@@ -68,42 +68,25 @@ class Value(click.ParamType[Any]):
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
         if not isinstance(value, str):
             return value
-        try:
-            if (result := self.read(value)) is not None:
-                return result
-            names = [*self.words(ctx)]
-            wrong = (
-                next((word for word in value.split(",") if word not in names), "") if self.several else value
-            )
-            why = f"give {self.give}.{near_miss(wrong, names)}"
-        except OptionError as error:
-            why = str(error)
-        except TailscopeError as error:
-            raise click.BadParameter(str(error), ctx, param) from None
-        raise click.BadParameter(f"{_flag(param)} {value[:80]}: {why}", ctx, param)
+        if (result := self.read(value)) is None:
+            self.fail(f"{value[:80]!r}: give {self.give}.", param, ctx)
+        return result
 
     def shell_complete(
         self, ctx: click.Context, param: click.Parameter, incomplete: str
     ) -> list[CompletionItem[str]]:
         """The candidates that begin so; where none does, what `otherwise` says."""
         before, comma, last = incomplete.rpartition(",") if self.several else ("", "", incomplete)
-        others = before.split(",") if comma else []
+        others = before.split(",")
         words = [word for word in self.words(ctx) if word.startswith(last) and word not in others]
         if self.otherwise and not words:
             return [CompletionItem(incomplete, type=self.otherwise)]
         return [CompletionItem(f"{before}{comma}{word}") for word in words]
 
 
-def _flag(param: click.Parameter | None) -> str:
-    if isinstance(param, click.Option):
-        return max(param.opts, key=len)
-    return str(param.name).upper() if param else ""
-
-
-def choice(*words: str) -> Value:
+def choice(*words: str) -> click.Choice[str]:
     """One of a few words."""
-    give = " or ".join(filter(None, [", ".join(words[:-1]), words[-1]]))
-    return Value("|".join(words), lambda word: word if word in words else None, give, words=lambda _: words)
+    return click.Choice(words)
 
 
 def several(*words: str) -> Value:
@@ -113,29 +96,13 @@ def several(*words: str) -> Value:
         chosen = tuple(dict.fromkeys(word.split(",")))
         return chosen if {*chosen} <= {*words} else None
 
-    give = f"{choice(*words).give}, or several with commas"
+    give = f"{', '.join(words)}, or several of them with commas"
     return Value("WORDS", read, give, words=lambda _: words, several=True)
 
 
-def _number(word: str) -> int | None:
-    try:
-        return int(word, 0)
-    except ValueError:
-        return None
-
-
-def whole(least: int | None = 1, most: int | None = None) -> Value:
-    """A whole number, decimal or 0x…, of a range."""
-
-    def read(word: str) -> int | None:
-        number = _number(word)
-        within = (
-            number is not None and (least is None or number >= least) and (most is None or number <= most)
-        )
-        return number if within else None
-
-    of = "" if least is None else f" of {least:,} or more" if most is None else f" from {least:,} to {most:,}"
-    return Value("NUMBER", read, f"a whole number{of}, decimal or 0x…")
+def whole(least: int | None = 1, most: int | None = None) -> click.IntRange:
+    """A whole number of a range."""
+    return click.IntRange(least, most)
 
 
 def number(
@@ -148,11 +115,10 @@ def number(
     """A number from `least` to `most`."""
 
     def read(word: str) -> float | None:
-        try:
-            value = float(word)
-        except ValueError:
-            return None
-        return value if least <= value <= most else None
+        with suppress(ValueError):
+            if least <= (value := float(word)) <= most:
+                return value
+        return None
 
     return Value(name, read, give)
 
@@ -160,28 +126,21 @@ def number(
 def _writable(folder: bool) -> Value:
     """A file or `folder` to write: refused before anything is measured where it cannot be."""
 
-    def read(word: str) -> Path:
+    def read(word: str) -> Path | None:
         path = Path(word)
         above = path.absolute() if folder else path.absolute().parent
         place = next(place for place in (above, *above.parents) if os.path.lexists(place))
-        why = "is a folder"
-        if folder or not path.is_dir():
-            try:
-                with TemporaryFile(dir=place):  # root may by its rights, and yet cannot everywhere
-                    return path
-            except OSError:
-                why = f"cannot be written: {place} takes no files"
-        raise OptionError(f"it {why}; name another {'folder' if folder else 'file'}.")
+        fits = place.is_dir() and os.access(place, os.W_OK) and (folder or not path.is_dir())
+        return path if fits else None
 
-    return Value("DIRECTORY" if folder else "FILE", read, otherwise="dir" if folder else "file")
+    what = "folder" if folder else "file"
+    otherwise = "dir" if folder else "file"
+    return Value(what.upper(), read, f"another {what}: this cannot be written", otherwise=otherwise)
 
 
 def _boards(word: str) -> tuple[str, ...] | None:
-    """Boards that commas separate. One whose path has a comma of its own stands alone."""
-    words = (word,) if Path(word).exists() else tuple(word.split(","))
-    for name in words:
-        known.check(board=name)
-    return words if len({*words}) == len(words) else None
+    names = tuple(word.split(","))
+    return names if len({*names}) == len(names) else None
 
 
 def _worst(word: str) -> int | None:
@@ -213,6 +172,13 @@ def _begin(word: str) -> str | None:
 def _samplerate(word: str) -> int | None:
     match = re.fullmatch(r"([0-9]{1,12})([km]?)", word.lower())
     return (int(match[1]) * _RATES[match[2]] or None) if match else None
+
+
+def _number(word: str) -> int | None:
+    try:
+        return int(word, 0)
+    except ValueError:
+        return None
 
 
 def _heap_bytes(word: str) -> int | None:
@@ -249,48 +215,84 @@ def _pairs(word: str) -> dict[str, str] | None:
     return table if whole_table and not word.rstrip().endswith(",") else None
 
 
-def _scenario_of(ctx: click.Context | None) -> str:
-    """The scenario of a line that is not complete; Click leaves a word where it reads no more."""
+def run_folder(word: str) -> Path:
+    """The folder. Raises OptionError if it is none, or has a name not to be shown."""
+    path = Path(word)
+    if printable(word) != word:
+        raise OptionError(f"{printable(word)[:200]} has control characters in it; rename it.")
+    with suppress(OSError, ValueError):  # a name that is too long, or one that no system can have
+        if path.is_dir():
+            return path
+    near = nearest(path.name, _runs(path.parent), 1)
+    question = f" Did you mean {path.parent / near[0]}?" if near else " ls runs/ shows what there is."
+    raise OptionError(f"There is no run folder {word[:200]}.{question}")
+
+
+# What Tab completes: libraries are loaded then.
+
+
+def _runs(folder: Path) -> list[str]:
+    """The run folders in `folder`, the latest first."""
+    return sorted((path.name for path in folder.glob("*Z-*") if path.is_dir()), reverse=True)
+
+
+def _all_allocators() -> list[str]:
+    from firmware.build import catalogue
+
+    return ["all", *catalogue.allocators()]
+
+
+def _all_knobs() -> list[str]:
+    from firmware.build import catalogue
+
+    return [f"{knob}=" for row in catalogue.allocators().values() for knob in row.knobs]
+
+
+def _all_boards() -> list[str]:
+    from capture.desk import bench
+    from firmware.build import boards
+
+    chips = sorted(boards.names())
+    return [*bench.read_bench().boards, *chips, *(f"virtual:{name}" for name in chips)]
+
+
+def _all_scenarios() -> tuple[str, ...]:
+    from scenarios import catalogue
+
+    return catalogue.names()
+
+
+def _parameters(ctx: click.Context | None) -> list[str]:
+    """Those of the scenario of a line that is not complete; Click leaves a word where it reads no
+    more.
+    """
+    from scenarios import catalogue
+
     words = (ctx.params.get("name"), ctx.params.get("scenario"), *ctx.args) if ctx else ()
-    return next((word for word in words if word in known.scenarios()), "")
-
-
-def _allocators(word: str) -> list[str]:
-    words = word.split(",")
-    known.check(allocators_=words)
-    return words
-
-
-def _scenario(word: str) -> str:
-    known.check(scenario=word)
-    return word
-
-
-def _board(word: str) -> str:
-    known.check(board=word)
-    return word
+    name = next((word for word in words if word in catalogue.names()), None)
+    return [f"{parameter}=" for parameter in catalogue.load(name).parameters] if name else []
 
 
 OUTPUT, OUTPUT_FOLDER = _writable(folder=False), _writable(folder=True)
-ALLOCATORS = Value("NAMES", _allocators, words=lambda _: ["all", *known.allocators()], several=True)
+ALLOCATORS = Value("NAMES", lambda word: word.split(","), words=lambda _: _all_allocators(), several=True)
 """Names of the catalogue and paths of files, with commas, or `all`: a list of words."""
-SCENARIO = Value("SCENARIO", _scenario, words=lambda _: known.scenarios(), otherwise="file")
+SCENARIO = Value("SCENARIO", str, words=lambda _: _all_scenarios(), otherwise="file")
 """A scenario of the bench, or the path of a TOML file."""
-BOARD = Value("BOARD", _board, words=lambda _: known.boards(), otherwise="file")
+BOARD = Value("BOARD", str, words=lambda _: _all_boards(), otherwise="file")
 """A board of the bench, or the path of a TOML file."""
 BOARDS = Value(
-    "BOARDS", _boards, "each board once", words=lambda _: known.boards(), several=True, otherwise="file"
+    "BOARDS", _boards, "each board once", words=lambda _: _all_boards(), several=True, otherwise="file"
 )
 RUN = Value(
     "RUN",
-    known.run_folder,
-    words=lambda _: (f"{RUNS.name}/{name}" for name in known.runs(RUNS)),
+    run_folder,
+    words=lambda _: (f"{RUNS.name}/{name}" for name in _runs(RUNS)),
     otherwise="dir",
 )
 """A folder that is there; of `runs` the latest first."""
 WHOLE = whole()
 PLACEMENTS = whole(most=MOST_PLACEMENTS)
-SEED = whole(least=None)
+SEED = click.INT
 SECONDS = Value("TIME", lambda word: seconds_of(word) or None, "a time, such as 2s or 500ms")
 """`2s`, `500ms`, `20us`, `1.5ms`, `90min` or `2h`: a float, in seconds."""
 WORST = Value(
@@ -310,24 +312,14 @@ HEAP = Value("BYTES", _heap_bytes, str(heap_size.refused(0)))
 """The size of a heap's region: `8192`, `8k` or `8KiB`."""
 SCALE = Value(
     "N|auto",
-    lambda word: 0 if word == "auto" else WHOLE.read(word),
-    WHOLE.give,
+    lambda word: 0 if word == "auto" else int(word) if re.fullmatch("[1-9][0-9]{0,8}", word) else None,
+    "auto, or a whole number of 1 or more",
     words=lambda _: ("auto",),
 )
 """Of a trace: one block in so many; 0 is `auto`."""
 STIMULUS = Value("MODE", _stimulus, words=lambda _: ("none", "periodic", "sweep", "random", "burst"))
 """A stimulus of scenarios.stimulus."""
-KNOB = Value(
-    "NAME=VALUE",
-    _knob,
-    "NAME=VALUE, a number, such as TLSF_SLOTS=8",
-    words=lambda _: (f"{name}=" for name in known.knobs(known.allocators())),
-)
-PARAMETER = Value(
-    "NAME=VALUE",
-    _assignment,
-    "NAME=VALUE, such as depth=64",
-    words=lambda ctx: (f"{name}=" for name in known.parameters(_scenario_of(ctx))),
-)
+KNOB = Value("NAME=VALUE", _knob, "NAME=VALUE, a number, such as TLSF_SLOTS=8", words=lambda _: _all_knobs())
+PARAMETER = Value("NAME=VALUE", _assignment, "NAME=VALUE, such as depth=64", words=_parameters)
 PAIRS = Value("OURS=THEIRS,…", _pairs, "OURS=THEIRS, such as CRIT=PA8,STIM=PA0, and each channel once")
 QUANTITY = choice(*NAMED)

@@ -14,18 +14,17 @@ from base.paths import ROOT
 from base.run_folder.records import Locking
 from cli.scenario import command as scenario
 from cli.shell import shared, start
-from cli.shell.declare import CommandFolder
 from cli.tests.typed import refused
 from scenarios.operations import RECORDS
 from tests.tables import table
 
 
-def walked(folder: CommandFolder, *words: str) -> Iterator[tuple[tuple[str, ...], click.Command]]:
+def walked(folder: click.Group, *words: str) -> Iterator[tuple[tuple[str, ...], click.Command]]:
     """All commands that are no groups, with their words."""
     for name in folder.list_commands(click.Context(folder)):
         command = folder.get_command(click.Context(folder), name)
         assert command is not None
-        if isinstance(command, CommandFolder):
+        if isinstance(command, click.Group):
             yield from walked(command, *words, name)
         else:
             yield (*words, name), command
@@ -42,11 +41,12 @@ def page(capsys: pytest.CaptureFixture[str], *words: str) -> str:
 @pytest.mark.parametrize("words", COMMANDS, ids=" ".join)
 def test_help_tells_every_word_and_option(words: tuple[str, ...], capsys: pytest.CaptureFixture[str]) -> None:
     text = page(capsys, *words, "--help")
-    assert text == page(capsys, *words, "-h") == page(capsys, "help", *words)
+    assert text == page(capsys, *words, "-h")
     assert text.startswith(f"Usage: ./lab {' '.join(words)}")
     assert max(map(len, text.splitlines())) <= 100
+    context = click.Context(COMMANDS[words])
     for param in COMMANDS[words].params:
-        shown = str(param.name).upper() if isinstance(param, click.Argument) else max(param.opts, key=len)
+        shown = param.make_metavar(context) if isinstance(param, click.Argument) else max(param.opts, key=len)
         hidden = getattr(param, "hidden", False)
         assert hidden or (shown in text and getattr(param, "help", "")), param.name
 
@@ -78,11 +78,7 @@ ASKED_FOR = (
     *("--help", "--version", "heap --help", "dev --help"),
     *(f"{' '.join(words)} --help" for words in COMMANDS),
 )
-REFUSED = (
-    *("scenari", "scenario mem_frag --art onn", "scenario mem_frag --allocator tslf", "scenario mem_frga"),
-    *("scenario mem_frag --board nucelo", "scenario mem_frag --bogus", "observe x.sr --scenario mem_frga"),
-    *("redecode runs/nowhere", "heap contract --allocator tslf"),
-)
+REFUSED = ("scenari", "scenario mem_frag --art onn", "scenario mem_frag --bogus", "redecode runs/nowhere")
 
 
 def statuses(lines: Sequence[str]) -> tuple[list[int], list[str], list[str], list[str]]:
@@ -110,12 +106,6 @@ def test_help_and_a_refusal_load_nothing_that_takes_a_while() -> None:
     assert codes == [0] * len(ASKED_FOR) + [2] * len(REFUSED)
     assert loaded == []
     assert len(complaints) == len(REFUSED)
-
-
-def test_names_are_listed_without_a_library_of_tables() -> None:
-    codes, loaded, output, _ = statuses(["list", "heap list", "wiring plan --board nucleo"])
-    assert codes == [0, 0, 0] and len(output) > 60
-    assert not {"polars", "numpy", "scipy", "plotly"} & {*loaded}
 
 
 def test_without_its_packages_it_says_how_to_get_them() -> None:

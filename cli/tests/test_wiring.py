@@ -34,8 +34,8 @@ def test_the_check_of_the_virtual_board() -> None:
 @pytest.mark.parametrize(
     ("words", "sentence"),
     [
-        ("chek", "WHAT chek: give plan or check. Did you mean check?"),
-        ("plan --board mars", "bench.toml has no board 'mars': choose from nucleo, virtual, desk"),
+        ("chek", "Invalid value for '[plan|check]': 'chek' is not one of 'plan', 'check'."),
+        ("plan --board mars", "bench.toml has no board 'mars'; there are nucleo, virtual, desk"),
     ],
 )
 def test_a_word_that_is_none_gets_a_sentence(words: str, sentence: str) -> None:
