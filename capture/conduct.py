@@ -1,32 +1,47 @@
-"""Conducts a run: observe, keep, judge, store.
+"""Conducts a run: observe, keep, judge, store; first what was observed, then what was found in
+that.
 
 The source (capture/acquisition/source.py) says where the observation comes from and what is known
-of the run. All else is the same for every run.
+of the run. All else is the same for every run. A run of operations and a run from the wire alone
+leave other files, and are judged by other rules: the one has a plan and records that the wire is
+held against, the other has the wire and nothing else. Each is a `Kind` here.
 """
 
 from __future__ import annotations
 
+import shutil
+import tempfile
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
+
+import polars as pl
 
 from base.files.errors import CaptureError, TailscopeError
 from base.files.whole import WriteError
 from base.processes import signals
 from base.run_folder import folder as names
-from base.run_folder.edges import read_parquet
-from base.run_folder.folder import RunFolder, check_writable, is_observed
+from base.run_folder.edges import EdgeList, read_parquet
+from base.run_folder.folder import RunFolder, RunName, check_writable, is_observed
+from base.run_folder.kept import write_kept
+from base.run_folder.manifest import Verdict
 from base.run_folder.observed import Asked
 from base.run_folder.progress_file import ProgressFile
+from base.run_folder.records import Boot
+from base.run_folder.session_file import MOST_SAMPLES, write_sr
+from base.run_folder.tables import SPANS, with_memory, write_table
 from capture.acquisition.direct import Direct
-from capture.acquisition.live import Watch
+from capture.acquisition.live import Watch, Work
 from capture.acquisition.observe import Observation
 from capture.acquisition.source import Account, Place, Setting, Source
-from capture.acquisition.stored import read_stored, read_stored_pins
-from capture.joining.evidence import Evidence
-from capture.store import RunResult, begin_folder, judge, keep_observation, kind_of, store_session
+from capture.acquisition.stored import read_stored, read_stored_pins, write_plan
+from capture.joining.evidence import Evidence, decode
+from capture.reading.observed import ObservedWire, Questions, of_windows, read_observed
+from capture.summary.observed import Seen, summarise_observed
+from capture.summary.summary import summarise_run
 
 
 def run(source: Source) -> RunResult:
@@ -101,3 +116,223 @@ def find(source: Direct) -> JudgedRun:
     account, seen = source.taken()
     source.request.progress("judging")
     return JudgedRun(seen, *judge(account, seen))
+
+
+@dataclass(frozen=True)
+class RunResult:
+    """A finished run: its folder, its verdict, and a sentence for each reason."""
+
+    folder: Path
+    verdict: Verdict
+    reasons: tuple[str, ...]
+
+
+Notes = Callable[[], tuple[str, ...]]
+
+
+@dataclass(frozen=True)
+class OfOperations:
+    """A run of a plan: wire, records and plan, joined by number."""
+
+    account: Account
+
+    @property
+    def work(self) -> Work:
+        """The plan's operations."""
+        operations = self.account.plan.operations
+        return Work(operations.height, frozenset(operations.filter("measured")["seq"].to_list()))
+
+    def keep_known(self, folder: RunFolder) -> None:
+        """Writes image and plan."""
+        plan = self.account.plan
+        folder.write_bytes(names.IMAGE, plan.image)
+        folder.write(names.PLAN, lambda path: write_plan(path, plan))
+
+    def keep_seen(self, folder: RunFolder, seen: Observation) -> None:
+        """Writes records, the virtual board's counts, and edges."""
+        folder.write_bytes(names.SERIAL_LOG, seen.serial_bytes)
+        if seen.counts is not None:
+            folder.write_bytes(names.COUNTS, seen.counts)
+        folder.write(names.EDGES, seen.edges.write_parquet)
+
+    def conclude(self, folder: RunFolder, seen: Observation, notes: Notes = tuple) -> RunResult:
+        """Writes the tables and, last of all, run.json."""
+        evidence, setting = judge(self.account, seen)
+        manifest = summarise_run(evidence, replace(setting, notes=(*setting.notes, *notes())))
+        folder.write(names.OPERATIONS, _writer(with_memory(evidence.joined.operations, setting.memory)))
+        folder.write(names.INTERRUPTS, _writer(evidence.joined.interrupts))
+        folder.write_json(names.MANIFEST, {**manifest.as_json(), "files": names.digests(folder.path)})
+        return RunResult(folder.path, manifest.verdict, tuple(manifest.reasons))
+
+
+@dataclass(frozen=True)
+class OfPins:
+    """A run from the wire alone, of which all is kept, or windows."""
+
+    asked: Asked
+    work = None
+
+    def keep_known(self, folder: RunFolder) -> None:
+        """Writes observed.json."""
+        folder.write_json(names.OBSERVED, self.asked.model_dump(mode="json", by_alias=True))
+
+    def keep_seen(self, folder: RunFolder, seen: Observation) -> None:
+        """Writes the edges, or windows and counts."""
+        if seen.kept is None:
+            folder.write(names.EDGES, seen.edges.write_parquet)
+        else:
+            write_kept(folder.path / names.KEPT, seen.kept)
+
+    def conclude(self, folder: RunFolder, seen: Observation, notes: Notes = tuple) -> RunResult:
+        """Writes run.json, and of windows the copies for PulseView."""
+        windows, asked = seen.kept, self.asked
+        if not set((windows or seen.edges).channels) <= set(asked.pins):
+            raise CaptureError("The capture has other channels than were asked for; restore the run's files.")
+        questions = Questions.of(asked.pulses, asked.latencies)
+        wire = (
+            of_windows(windows)
+            if windows
+            else read_observed(
+                seen.edges, asked.stimulus_edges, asked.imported is None, asked.core_hz, questions
+            )
+        )
+        remarks: list[str] = []
+        for window in windows.windows if windows else ():
+            name = f"{names.WINDOWS}/{window.place.name}.sr"
+            if not (folder.path / name).exists():
+                remarks += store_session(folder, window.edges, name)
+        if windows is None:
+            folder.write(names.SPANS, _writer(_spans(wire)))
+        judged = Seen(
+            seen.report,
+            asked.pins,
+            wire,
+            asked.stimulus_edges,
+            frozenset(asked.pins) - questions.channels.keys()
+            if asked.imported and questions != Questions()
+            else frozenset(),
+        )
+        manifest = summarise_observed(judged, asked, [*notes(), *remarks])
+        folder.write_json(names.MANIFEST, manifest.model_dump(mode="json", by_alias=True))
+        return RunResult(folder.path, manifest.verdict, tuple(manifest.reasons))
+
+
+def _spans(wire: ObservedWire) -> pl.DataFrame:
+    """A row for each pulse and latency: `of`, `start` and `end` in samples, `ns`."""
+    parts = [
+        pl.DataFrame({"start": start, "end": end}).select(
+            pl.lit(name).alias("of"),
+            "start",
+            "end",
+            ns=(pl.col("end") - pl.col("start")) * wire.sample_ns,
+        )
+        for name, (start, end) in wire.spans.items()
+    ]
+    return pl.concat(parts) if parts else pl.DataFrame(schema=SPANS)
+
+
+Kind = OfOperations | OfPins
+"""What a kind of run leaves in its folder: `keep_known` writes what it will take to judge it
+again, `keep_seen` what cannot be had again, the largest last; `conclude` judges the run and writes
+what was found, with `notes` on what was stored, asked for once all is judged. All raise WriteError,
+and conclude CaptureError where what was seen is damaged. `work` is what it will do; None where
+nobody knows.
+"""
+
+
+def kind_of(account: Account | Asked) -> Kind:
+    """The kind of the run of which this is known."""
+    return OfOperations(account) if isinstance(account, Account) else OfPins(account)
+
+
+def judge(account: Account, seen: Observation) -> tuple[Evidence, Setting]:
+    """Decodes and joins what was observed, and adds bounds and memory to the setting.
+
+    Raises CaptureError where the board's counts are damaged.
+    """
+    evidence = decode(
+        account.plan,
+        seen.report,
+        seen.edges,
+        seen.serial_bytes,
+        seen.counts,
+        account.asked,
+    )
+    boot = evidence.log.first(Boot)
+    setting = account.setting
+    if account.bounds:
+        setting = replace(setting, bounds=account.bounds(boot) if boot else {})
+    if account.memory:
+        setting = replace(setting, memory=account.memory(evidence.log))
+    return evidence, setting
+
+
+def begin_folder(runs: Path, name: RunName, began: datetime, kind: Kind) -> RunFolder:
+    """A new folder in `runs` for a run that began, with what it will take to judge it again.
+
+    Raises TailscopeError where it cannot be made; then nothing of it is left.
+    """
+    folder = RunFolder.create(runs, began, *name)
+    try:
+        kind.keep_known(folder)
+    except WriteError:
+        folder.remove()
+        raise
+    return folder
+
+
+def keep_observation(folder: RunFolder, kind: Kind, seen: Observation) -> None:
+    """Writes what was observed into the run's `folder`, or, where that fails, anywhere.
+
+    Raises WriteError, which says where the data is, if not all of it is in `folder`.
+    """
+    try:
+        kind.keep_seen(folder, seen)
+    except TailscopeError as error:
+        run_folder = _kept_elsewhere(folder.path.name, kind, seen)
+        if run_folder is not None:
+            folder.remove()
+            words = f"is kept in {run_folder.path}: move it to {folder.path.parent} and ./lab redecode it."
+        elif (folder.path / names.EDGE_STREAM).exists():
+            words = f"reached the disk: make room and ./lab redecode {folder.path}"
+        else:
+            folder.remove()
+            words = "fits into the temporary folder neither, and is not kept."
+        raise WriteError(f"{error} What was captured {words}") from None
+    folder.remove_file(names.EDGE_STREAM)
+
+
+def _kept_elsewhere(name: str, kind: Kind, seen: Observation) -> RunFolder | None:
+    """The run in the temporary folder; None where it cannot be there, and then no part of it is."""
+    try:
+        above = Path(tempfile.mkdtemp(prefix="tailscope-kept-"))
+    except OSError:
+        return None
+    try:
+        folder = RunFolder(above / name)
+        kind.keep_known(folder)
+        kind.keep_seen(folder, seen)
+        return folder
+    except TailscopeError:
+        shutil.rmtree(above, ignore_errors=True)
+        return None
+
+
+def store_session(folder: RunFolder, edges: EdgeList, name: str = names.SESSION) -> tuple[str, ...]:
+    """Writes the copy for PulseView as file `name`. Where that fails,
+    nothing is lost: returns a sentence for run.json.
+    """
+    if edges.total_samples > MOST_SAMPLES:
+        return (
+            f"There is no copy of the capture for PulseView: it would have {edges.total_samples:,} "
+            f"samples, and at most {MOST_SAMPLES:,} are unpacked.",
+        )
+    try:
+        folder.write(name, lambda path: write_sr(path, edges))
+    except WriteError as error:
+        return (f"There is no copy of the capture for PulseView: {error} Decode the run again to have one.",)
+    return ()
+
+
+def _writer(table: pl.DataFrame) -> Callable[[Path], None]:
+    return lambda path: write_table(path, table)

@@ -28,8 +28,8 @@ from cli.shell.values import (
 if TYPE_CHECKING:
     from base.run_folder.observed import AskedEdges, Keep, ObservedManifest
     from capture.acquisition.imported import Beside
+    from capture.conduct import RunResult
     from capture.reading.observed import Questions
-    from capture.store import RunResult
     from simulator.program import ProgramOptions
 
     class ObserveOptions(ProgramOptions):
@@ -214,7 +214,7 @@ def _pins(as_json: bool, channels: dict[str, str], keep: Keep | None, options: O
     On an emulated board the command runs again on its desk, and SystemExit carries its status.
     """
     from base.files.errors import CaptureError
-    from capture.acquisition.pins import Pins, PinsRequest
+    from capture.acquisition.sigrok import Pins, PinsRequest
     from capture.conduct import run as conduct
     from capture.desk import pins
     from capture.desk.bench import read_bench

@@ -16,7 +16,7 @@ from cli.shell.values import OUTPUT_FOLDER, PLACEMENTS, SCENARIO, SECONDS, choic
 
 if TYPE_CHECKING:
     from base.run_folder.manifest import Optimization
-    from capture.store import RunResult
+    from capture.conduct import RunResult
     from cli.shell.runs import Options
 
 ART = {"on": True, "off": False}

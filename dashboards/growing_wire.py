@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-import numpy as np
-
 from base.metrology.summaries import Summary
 from base.run_folder.edges import EdgeList
 from capture.reading.counter import Growing
-from capture.reading.vectorised import level_at
 
 _EDGES_SHOWN = 24
 

@@ -20,7 +20,7 @@ from base.run_folder import folder as names
 from base.run_folder.quantities import CRITICAL, FREE_CRITICAL
 from base.run_index import configuration
 from base.text_table import TextTable
-from capture.acquisition.plan_file import decode_image
+from capture.acquisition.stored import decode_image
 from dashboards.blocks import Chart
 from dashboards.figures.chart import Y_US, in_us, per_series, style
 from dashboards.formatting import MISSING, grouped, microseconds, samplerate, short

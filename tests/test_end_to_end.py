@@ -12,7 +12,7 @@ import pytest
 from capture import conduct
 from capture.acquisition.sigrok import Sigrok
 from capture.acquisition.source import RunRequest
-from capture.store import RunResult
+from capture.conduct import RunResult
 from firmware.build import image as firmware
 from firmware.build.image import FirmwareImage
 from scenarios import catalogue

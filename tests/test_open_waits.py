@@ -22,10 +22,10 @@ from base.run_folder.folder import RunName
 from base.run_folder.manifest import Manifest, read_manifest
 from base.run_folder.observed import ObservedManifest
 from base.run_folder.quantities import LATENCY
+from capture.conduct import begin_folder, keep_observation, kind_of
 from capture.reading.counter import Growing
 from capture.reading.observed import read_observed
 from capture.reading.wire import find_frames
-from capture.store import begin_folder, keep_observation, kind_of
 from capture.tests.synthetic import CORE_HZ
 from capture.tests.test_redecode import TIME
 from cli import _wire as wire_table

@@ -15,7 +15,7 @@ from base.run_folder.records import Boot, parse
 from capture import conduct
 from capture.acquisition.direct import Direct
 from capture.acquisition.source import RunRequest
-from capture.store import RunResult
+from capture.conduct import RunResult
 from firmware.build import boards, fit
 from firmware.build import image as firmware
 from firmware.build.footprint import section_bytes

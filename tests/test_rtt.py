@@ -19,10 +19,9 @@ from capture.acquisition.direct import Direct
 from capture.acquisition.record_reader import RttReader, RttRing
 from capture.acquisition.sigrok import Sigrok
 from capture.acquisition.source import RunRequest
-from capture.conduct import redecode
+from capture.conduct import RunResult, redecode
 from capture.desk import debug_probe
 from capture.desk.board import ProbeAddress
-from capture.store import RunResult
 from firmware.build import boards
 from firmware.build import image as firmware
 from firmware.tests.symbols import symbol

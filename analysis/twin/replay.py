@@ -16,8 +16,8 @@ from base.run_folder.folder import read_observed
 from base.run_folder.manifest import Manifest, ToolReport, read_manifest
 from base.run_folder.records import Boot, OperationRecord, parse
 from base.run_folder.tables import read_interrupts, read_operations
-from capture.acquisition.plan_file import read_plan
 from capture.acquisition.source import longest_s
+from capture.acquisition.stored import read_plan
 from capture.joining.evidence import decode
 from firmware.build import boards
 from scenarios.plan import Plan

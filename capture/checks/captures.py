@@ -22,12 +22,12 @@ from capture.acquisition.stored import read_stored
 from capture.checks.clips import look
 from capture.checks.devices import Facts, ask
 from capture.checks.findings import Figure, Finding, State
+from capture.conduct import judge
 from capture.conduct import run as conduct
 from capture.desk.bench import BoardResource
 from capture.desk.open_board import open_board
 from capture.instruments.calibration import fall_delay_samples
 from capture.reading.wire import COMMON_CHANNELS, Wire
-from capture.store import judge
 from capture.summary.warnings import LATE_SAMPLES
 from firmware.build import fit
 from firmware.build import image as firmware

@@ -1,16 +1,21 @@
-"""run.json of a run from the wire alone (docs/how-to/observe.md)."""
+"""A run from the wire alone: its verdict, from the frames, if there are any, and the samples; and
+its run.json (docs/how-to/observe.md).
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 
+from base.run_folder.edges import NOT
 from base.run_folder.kept import Kept
-from base.run_folder.manifest import BY_ANALYZER, VIRTUAL_BOARD
+from base.run_folder.manifest import BY_ANALYZER, VIRTUAL_BOARD, ToolReport, Verdict
 from base.run_folder.observed import (
     SCHEMA,
     Asked,
+    AskedEdges,
     ClockFound,
     FramesFound,
     KeptWindows,
@@ -18,7 +23,144 @@ from base.run_folder.observed import (
     ObservedManifest,
     ObservedReport,
 )
-from capture.verdict.observed import Seen, judge, warnings
+from capture.reading.observed import ObservedWire
+from capture.verdict import verdict
+
+
+@dataclass(frozen=True)
+class Seen:
+    """What the tools said of a capture, the pin of each channel, what the capture tells, which
+    edges were to be stimuli, and the channels of which nothing was asked.
+    """
+
+    tools: ToolReport
+    pins: Mapping[str, str]
+    edges: ObservedWire
+    asked_edges: AskedEdges = "both"
+    unwatched: frozenset[str] = frozenset()
+
+    def called(self, channel: str) -> str:
+        """`CRIT (PA8)`."""
+        return f"{channel} ({self.pins.get(channel.removeprefix(NOT), 'pin unknown')})"
+
+
+def judge(seen: Seen) -> tuple[Verdict, tuple[str, ...]]:
+    """The verdict, and a sentence for each reason: first what is missing, then what is in doubt."""
+    return verdict.by_rules(seen, TRUNCATED, INCONCLUSIVE)
+
+
+def one_frame_alone(seen: Seen) -> Iterator[str]:
+    """A program that shows one frame shows both, unless it did not come to its end."""
+    start, end = seen.edges.frames.start, seen.edges.frames.end
+    sync = seen.called("SYNC")
+    if start is not None and end is None:
+        yield f"{sync} shows a start frame and no end frame; capture longer, or see why the program stopped."
+    if start is None and end is not None:
+        yield f"{sync} shows an end frame and no start frame; begin the capture before the program starts."
+
+
+def nothing_seen(seen: Seen) -> Iterator[str]:
+    """A channel without an edge says nothing, or is clipped to nothing."""
+    duration_s = seen.edges.total_samples / seen.edges.samplerate_hz
+    for channel, line in seen.edges.lines.items():
+        if not line.edges and channel not in seen.unwatched and not channel.startswith(NOT):
+            yield (
+                f"{seen.called(channel)} shows no edge in {duration_s:.6g} s, it is "
+                f"{'high' if line.high else 'low'} throughout; check the pin, its clip, and that the program "
+                "gets there."
+            )
+        elif channel in seen.edges.calibration_ns and line.greatest is None:
+            yield (
+                f"{seen.called(channel)} shows nothing but calibration pulses; check that the program gets "
+                "there."
+            )
+
+
+def never_back(seen: Seen) -> Iterator[str]:
+    """A pulse that the end cuts off, and that is already longer than every whole one."""
+    rate_hz = seen.edges.samplerate_hz
+    for channel, line in seen.edges.lines.items():
+        if line.lasted is not None and line.lasted > (line.greatest or 0):
+            yield (
+                f"{seen.called(channel)} rises at {(seen.edges.end - line.lasted) / rate_hz:.6g} s and does "
+                f"not fall again by the end, {line.lasted / rate_hz * 1e3:.6g} ms later, longer than any "
+                "whole pulse; see why, or capture longer."
+            )
+
+
+def at_the_limit(seen: Seen) -> Iterator[str]:
+    """Where some pulses are a sample wide, others may fall between two."""
+    for channel, line in seen.edges.lines.items():
+        if line.least == 1:
+            yield (
+                f"{seen.called(channel)} has pulses of a single sample, {seen.edges.sample_ns:.1f} ns: "
+                "shorter ones are not seen, so some may be missing; use a higher samplerate."
+            )
+
+
+def never_answered(seen: Seen) -> Iterator[str]:
+    """A wait that the end cuts off, and that is already as long as every whole one."""
+    for name, lasted in seen.edges.open_samples.items():
+        greatest_ns = seen.edges.answered_ns[name].max
+        if greatest_ns is not None and lasted >= round(greatest_ns / seen.edges.sample_ns):
+            yield (
+                f"{name}: a stimulus still waited when the capture ended, for "
+                f"≥ {lasted * seen.edges.sample_ns / 1e3:.6g} µs, longer than any that was answered; "
+                "see why, or capture longer."
+            )
+
+
+TRUNCATED: tuple[Callable[[Seen], Iterator[str]], ...] = (
+    verdict.stopped_by_the_user,
+    verdict.a_tool_failed,
+    verdict.fewer_samples_than_asked,
+    one_frame_alone,
+)
+INCONCLUSIVE: tuple[Callable[[Seen], Iterator[str]], ...] = (
+    nothing_seen,
+    never_back,
+    never_answered,
+    at_the_limit,
+    verdict.tools_said_something_unexpected,
+)
+
+
+def warnings(seen: Seen) -> Iterator[str]:
+    """What a reader should know, and what does not touch the verdict."""
+    wire = seen.edges
+    for pair, count in wire.merged.items():
+        if count:
+            yield (
+                f"{count} stimuli of {pair} came while an earlier one waited: each is part of the wait that "
+                "began before it."
+            )
+    still = [name for name, line in wire.lines.items() if not line.edges and name in seen.unwatched]
+    if still:
+        yield f"{', '.join(still)}: no edge, and nothing was asked of it."
+    for name, which in wire.stimuli.items():
+        if seen.asked_edges == "auto" and which != "both":
+            yield (
+                f"{name}: the {which} edges are the stimuli, since fewer than half of the others are "
+                "answered before the next edge; --edges says otherwise."
+            )
+    for name, count in wire.unasked.items():
+        if count:
+            yield f"{name}: {count} answers came while no stimulus waited."
+    if wire.kept is None:
+        return
+    for window in wire.kept.windows:
+        if window.place.cut:
+            yield (
+                f"The window {window.place.name} begins later than was asked for: it has too many edges, or "
+                "lasts too long."
+            )
+    for (kind, name), counted in wire.kept.counted.items():
+        if counted.bin > 1:
+            yield (
+                f"The {kind}s of {name} have so many different values that percentiles are told in steps of "
+                f"{counted.bin} samples; least and greatest are exact."
+            )
+
 
 WITHOUT_RECORDS = (
     "There are no operations and no records: no operations.parquet, interrupts.parquet, operations.bin, "

@@ -110,7 +110,7 @@ def test_where_the_findings_do_not_fit_the_capture_is_kept(
         raise OSError(errno.ENOSPC, "No space left on device")
 
     with monkeypatch.context() as filled:
-        filled.setattr("capture.store.write_table", full)
+        filled.setattr("capture.conduct.write_table", full)
         with pytest.raises(
             WriteError, match=r"disk is full.* The capture is kept: \./lab redecode "
         ) as refusal:

@@ -20,13 +20,13 @@ from base.run_folder.manifest import AskedFirmware, MemoryFigures, ToolReport
 from base.run_folder.tables import MEMORY_COLUMNS, Memory
 from capture.acquisition.observe import Observation
 from capture.acquisition.source import Account, Setting
-from capture.conduct import redecode
-from capture.store import (
+from capture.conduct import (
     Kind,
     RunResult,
     begin_folder,
     keep_observation,
     kind_of,
+    redecode,
     store_session,
 )
 from capture.tests.synthetic import CORE_HZ, SyntheticRun, small_plan

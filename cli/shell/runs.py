@@ -26,9 +26,9 @@ from capture.acquisition import direct, sigrok_cli
 from capture.acquisition.live import Part
 from capture.acquisition.sigrok import Sigrok
 from capture.acquisition.source import RunRequest
+from capture.conduct import RunResult
 from capture.conduct import run as conduct
 from capture.desk.bench import read_bench
-from capture.store import RunResult
 from cli.shell import under_way
 from firmware.build import boards, fit
 from firmware.build import image as firmware

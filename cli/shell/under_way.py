@@ -19,7 +19,7 @@ from base.processes import children, signals
 from base.tell import Tell
 
 if TYPE_CHECKING:
-    from capture.store import RunResult
+    from capture.conduct import RunResult
 
 LINE_EVERY_S = 5.0
 """Elsewhere than on a terminal, steps that come faster than this are left out of the lines."""

@@ -15,9 +15,9 @@ from base.run_folder.edges import read_parquet
 from base.run_folder.kept import write_kept
 from base.run_folder.session_file import write_sr
 from capture.acquisition.keeper import Keeper, Keeping
-from capture.reading.tests.waveform import Waveform
 from capture.tests.synthetic import SyntheticRun
 from capture.tests.test_redecode import store
+from capture.tests.waveform import Waveform
 from cli import pulseview
 from decoders.pulseview import Marked, setup
 from scenarios import catalogue

@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 from base.run_folder.edges import EdgeList
 from base.run_folder.session_file import write_sr
 from capture.reading import vectorised, wire
-from capture.reading.tests.waveform import captures
 from capture.reading.vectorised import Stimuli
+from capture.tests.waveform import captures
 from decoders.tests import sigrok
 from firmware.build import boards
 

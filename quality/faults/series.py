@@ -28,8 +28,8 @@ from base.tell import Tell
 from capture.acquisition.sigrok import Sigrok
 from capture.acquisition.source import RunRequest, Taken
 from capture.acquisition.stored import read_stored
+from capture.conduct import judge
 from capture.conduct import run as conduct
-from capture.store import judge
 from capture.summary.summary import summarise_run
 from firmware.build import boards, fit
 from firmware.build import image as firmware

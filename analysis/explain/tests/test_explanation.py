@@ -28,7 +28,7 @@ from base.run_folder.session_file import read_sr
 from capture import conduct
 from capture.acquisition.sigrok import Sigrok
 from capture.acquisition.source import RunRequest
-from capture.store import RunResult
+from capture.conduct import RunResult
 from firmware.build import image as firmware
 from scenarios import catalogue
 from simulator.outputs import State

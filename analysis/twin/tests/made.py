@@ -17,7 +17,7 @@ from base.run_folder.manifest import ToolReport
 from base.run_folder.records import encode
 from capture.acquisition.observe import Observation
 from capture.acquisition.source import Account, Setting, asked_of, longest_s
-from capture.store import begin_folder, keep_observation, kind_of
+from capture.conduct import begin_folder, keep_observation, kind_of
 from firmware.build import image as firmware
 from firmware.build.placement import Placement, placed
 from scenarios.plan import Plan

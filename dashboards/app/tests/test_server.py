@@ -17,7 +17,7 @@ from playwright.sync_api import expect
 from werkzeug.test import TestResponse
 
 from base.run_folder.progress_file import ProgressFile, Section, SoFar
-from capture.acquisition.tests.test_pins import store as store_observed
+from capture.tests.test_pins import store as store_observed
 from dashboards.app.pieces import Library
 from dashboards.app.server import MOST_BODY_BYTES, make_app, server_of, token_of
 from dashboards.tests.browser import Browser, violations

@@ -14,7 +14,7 @@ import pytest
 from base.paths import ROOT
 from base.run_folder.folder import RunName
 from base.run_folder.manifest import Manifest
-from capture.store import begin_folder, keep_observation, kind_of
+from capture.conduct import begin_folder, keep_observation, kind_of
 from capture.tests.test_redecode import TIME
 from quality.faults import series
 from quality.faults.headlines import changes

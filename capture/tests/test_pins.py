@@ -17,10 +17,9 @@ from base.run_folder.manifest import ToolReport, read_manifest
 from base.run_folder.observed import Asked
 from capture.acquisition.imported import of_run
 from capture.acquisition.observe import Observation
-from capture.acquisition.pins import checked_digest
-from capture.conduct import redecode
-from capture.reading.tests.test_observed import framed
-from capture.store import RunResult, keep_observation, kind_of, store_session
+from capture.acquisition.sigrok import checked_digest
+from capture.conduct import RunResult, keep_observation, kind_of, redecode, store_session
+from capture.tests.test_observed import framed
 from dashboards.loaded.runs import find_runs
 from tests.sentences import Sentences
 

@@ -14,12 +14,12 @@ from base.files.tests.sentences import is_sentence
 from base.run_folder.edges import CHANNELS
 from capture.acquisition.analyzers import check_analyzer
 from capture.acquisition.observe import observe
-from capture.acquisition.tests.logic2 import Logic2, serving
-from capture.acquisition.tests.socket_board import SocketBoard
-from capture.acquisition.tests.test_observe import order_for
 from capture.desk.bench import AnalyzerResource, read_bench
 from capture.joining.evidence import Evidence, decode
+from capture.tests.logic2 import Logic2, serving
+from capture.tests.socket_board import SocketBoard
 from capture.tests.synthetic import CORE_HZ, SyntheticRun, small_plan
+from capture.tests.test_observe import order_for
 from capture.verdict.verdict import judge
 from tests.tables import table
 

@@ -9,9 +9,9 @@ from base.run_folder.edges import EdgeList
 from base.run_folder.manifest import ToolReport
 from capture.acquisition.keeper import Keeper, Keeping
 from capture.reading.observed import of_windows, read_observed
-from capture.reading.tests.test_observed import framed
-from capture.reading.tests.waveform import Waveform
-from capture.verdict.observed import Seen, judge
+from capture.summary.observed import Seen, judge
+from capture.tests.test_observed import framed
+from capture.tests.waveform import Waveform
 from tests.tables import table
 
 PINS = {"CRIT": "PA8", "STIM": "PA0", "ISR": "PA10", "SYNC": "PB4"}

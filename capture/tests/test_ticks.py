@@ -5,9 +5,9 @@ import pytest
 from base.run_folder.records import TickRecord
 from capture.instruments.calibration import CounterFit
 from capture.instruments.ticks import RELEASE_CYCLES, find_ticks
-from capture.reading.tests.waveform import Waveform
 from capture.tests.evidence import evidence_of
 from capture.tests.synthetic import CORE_HZ, TICK_HANDLER, TICK_PERIOD, SyntheticRun, small_plan
+from capture.tests.waveform import Waveform
 
 
 @pytest.mark.parametrize(("samplerate_hz", "ppm"), [(CORE_HZ, 0), (24_000_000, 50), (200_000_000, -20)])

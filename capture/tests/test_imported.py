@@ -11,11 +11,10 @@ from base.files.errors import CaptureError
 from base.run_folder.edges import read_parquet
 from capture.acquisition.imported import Beside, Imported, of_plan, of_run
 from capture.acquisition.source import Request
-from capture.conduct import redecode, run
+from capture.conduct import RunResult, redecode, run
 from capture.importing import formats
 from capture.importing.formats import Import
-from capture.importing.tests import writers
-from capture.store import RunResult
+from capture.tests import writers
 from capture.tests.synthetic import SyntheticRun, small_plan
 from capture.tests.test_redecode import store as store_made_up
 

@@ -13,9 +13,9 @@ from base.files.tests.sentences import is_sentence
 from base.run_folder.edges import CHANNELS
 from capture.checks.clips import check, judge, read
 from capture.checks.findings import Finding
-from capture.checks.tests.desk import PINS, Desk
 from capture.checks.wiring import clips
 from capture.desk.bench import BoardResource, read_bench
+from capture.tests.desk import PINS, Desk
 from tests.sentences import Sentences
 
 CLIPS = clips(read_bench().board("nucleo"))

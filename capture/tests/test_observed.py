@@ -6,7 +6,7 @@ import pytest
 
 from base.run_folder.edges import EdgeList
 from capture.reading.observed import ObservedWire, read_observed
-from capture.reading.tests.waveform import Waveform, frame_edges
+from capture.tests.waveform import Waveform, frame_edges
 
 HZ = 84_000_000
 START_S, END_S = 0.0001, 0.003

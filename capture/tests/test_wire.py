@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 
 from base.run_folder.edges import MARKED_CHANNELS, EdgeList
-from capture.reading.tests.waveform import Waveform, frame_edges
 from capture.reading.wire import find_frames, fit_clock, read_wire
 from capture.tests.synthetic import BIT, CORE_HZ, SyntheticRun, small_plan
+from capture.tests.waveform import Waveform, frame_edges
 from tests.tables import table
 
 

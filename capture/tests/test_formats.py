@@ -15,8 +15,8 @@ from hypothesis import strategies as st
 from base.files.errors import CaptureError
 from base.run_folder.edges import EdgeList
 from capture.importing.formats import read
-from capture.importing.tests import writers
-from capture.importing.tests.writers import CHANNELS
+from capture.tests import writers
+from capture.tests.writers import CHANNELS
 from tests.tables import beside, table
 
 RATE_HZ = 84_000_000

@@ -10,9 +10,9 @@ from dataclasses import replace
 import polars as pl
 import pytest
 
-from capture.reading.tests.waveform import Waveform
 from capture.tests.evidence import evidence_of
 from capture.tests.synthetic import SyntheticRun, record, small_plan, small_sweep
+from capture.tests.waveform import Waveform
 from capture.verdict.records import account_does_not_follow, due, records_out_of_order
 from capture.verdict.verdict import judge
 from capture.verdict.wire import (

@@ -12,9 +12,9 @@ import pytest
 
 from capture.acquisition.observe import Order, observe
 from capture.acquisition.sigrok_cli import CaptureResult, SigrokCapture
-from capture.acquisition.tests.socket_board import SocketBoard, put_tool, samples_of
 from capture.desk.bench import AnalyzerResource
 from capture.joining.evidence import Evidence, decode
+from capture.tests.socket_board import SocketBoard, put_tool, samples_of
 from capture.tests.synthetic import CORE_HZ, SyntheticRun, small_plan
 from capture.verdict.verdict import judge
 from tests.processes import wait_until

@@ -6,8 +6,8 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from capture.reading.tests.waveform import Waveform
 from capture.reading.vectorised import PulseTrain, Windows, pulses, waits
+from capture.tests.waveform import Waveform
 
 
 def test_pulses_that_the_capture_cuts_off_are_left_out() -> None:

@@ -14,8 +14,8 @@ from capture.desk.bench import read_bench
 from capture.desk.board import ProbeAddress
 from capture.desk.debug_probe import ProbeSession
 from capture.desk.fault_report import FaultRegisters, decode, post_mortem, report
-from capture.desk.tests.faulting import compiled
 from capture.desk.virtual_board import VirtualBoard
+from capture.tests.faulting import compiled
 from firmware.build import boards
 from firmware.tests.symbols import symbol
 from simulator.serve import Served
@@ -75,7 +75,7 @@ def test_a_program_that_faults_is_told_with_its_instruction(
         pass
     assert said.startswith(f"The firmware {words}"), said
     assert address_of(elf, "faulting") in said
-    assert re.search(r" \(\w+, capture/desk/tests/faulting\.c:\d+\)", said), said
+    assert re.search(r" \(\w+, capture/tests/faulting\.c:\d+\)", said), said
     assert said.endswith(f"{behind}.")
 
 
