@@ -1,6 +1,10 @@
-"""Times as people read them: one unit everywhere, µs. Files, exports and hovering keep ns."""
+"""Times as people read them: one unit everywhere, µs. Files, exports and hovering keep ns. And
+times as they are typed: `10us`, `1.5ms`, `2h`.
+"""
 
 from __future__ import annotations
+
+import re
 
 UNIT = "µs"
 DECIMALS = 2
@@ -48,3 +52,13 @@ def unit_read(unit: str) -> str:
 def with_unit(words: str, unit: str) -> str:
     """`interrupt latency (µs)` of ns; of what has no unit only the words."""
     return f"{words} ({unit_read(unit)})" if unit else words
+
+
+_SECONDS = {"s": 1.0, "ms": 1e-3, "us": 1e-6, "µs": 1e-6, "ns": 1e-9, "min": 60.0, "h": 3600.0}
+_TIME = re.compile(rf"([0-9]{{1,15}}(?:\.[0-9]{{0,9}})?|\.[0-9]{{1,9}}) ?({'|'.join(_SECONDS)})")
+
+
+def seconds_of(word: str) -> float:
+    """The seconds of a time; 0 of what is none."""
+    match = _TIME.fullmatch(word)
+    return float(match[1]) * _SECONDS[match[2]] if match else 0.0

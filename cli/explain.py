@@ -18,8 +18,8 @@ from cli.shell.values import QUANTITY, RUN
 def command(run: Path, quantity: str, allocator: Path | None, as_json: bool) -> None:
     """Explain the worst sample of a run, and keep waveform, heap, call stack, instructions."""
     from analysis.explain import explanation, text
-    from base import anatomy
+    from base.run_folder.explanation import read_anatomy
 
     (result,) = explanation.explain(run, quantity, allocator)
-    made_of = anatomy.read_of(run, result.quantity)
+    made_of = read_anatomy(run, result.quantity)
     answer(as_json, result.document, lambda: text.as_text(result, made_of))

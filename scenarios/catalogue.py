@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from types import MappingProxyType
 
+from base.microseconds import seconds_of
 from base.tell import Tell
-from base.times import seconds_of
 from scenarios.errors import unknown
 from scenarios.scenario import Scenario, read
 

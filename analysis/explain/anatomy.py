@@ -25,8 +25,18 @@ from analysis.explain.execution import (
 from analysis.explain.program import Program, encoded
 from analysis.explain.replay import Replay, Worst
 from analysis.explain.sources import Sources
-from base.anatomy import MOST_CALLS, MOST_VISITED, Anatomy, Block, Call, Loop, Search
-from base.run_folder.explanation import HeapMap, Part, Piece
+from base.run_folder.explanation import (
+    MOST_CALLS,
+    MOST_VISITED,
+    Anatomy,
+    Block,
+    Call,
+    HeapMap,
+    Loop,
+    Part,
+    Piece,
+    Search,
+)
 from base.run_folder.named_quantities import INTERRUPT, TASK
 from simulator.outputs import Change, State
 from simulator.program import FLASH_ADDRESS

@@ -18,11 +18,12 @@ from analysis.explain.anatomy import Known, anatomy, parts
 from analysis.explain.program import Program
 from analysis.explain.replay import TRACE_MOST, Replay, Worst, around, elf_of, find, replay, window
 from analysis.explain.sources import Sources
-from base.anatomy import SUFFIX, Anatomy
 from base.run_folder import folder as names
 from base.run_folder.edges import EdgeList
 from base.run_folder.explanation import (
     FOLDER,
+    SUFFIX,
+    Anatomy,
     Explanation,
     Frame,
     HeapMap,

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from collections import Counter
 
-from base.anatomy import Anatomy
 from base.microseconds import microseconds
-from base.run_folder.explanation import Explanation, Unreplayed
+from base.run_folder.explanation import Anatomy, Explanation, Unreplayed
 from base.run_folder.named_quantities import NAMED
 
 _MOST = 8

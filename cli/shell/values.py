@@ -22,7 +22,7 @@ from base.files.errors import TailscopeError, nearest
 from base.files.printable import printable
 from base.paths import RUNS
 from base.run_folder.named_quantities import MOST_WORST, NAMED
-from base.times import seconds_of
+from base.microseconds import seconds_of
 
 FILE = click.Path(path_type=Path)
 FOLDER = click.Path(path_type=Path, file_okay=False)

@@ -9,9 +9,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from base import anatomy
-from base.anatomy import MOST_CALLS, MOST_VISITED
-from base.run_folder.explanation import Replayed, read_all
+from base.run_folder.explanation import MOST_CALLS, MOST_VISITED, Replayed, read_all, read_anatomy
 from base.run_folder.named_quantities import NAMED
 from base.run_folder.quantities import CONTROL, CRITICAL, FREE_CRITICAL, LATENCY, TASK, Quantity
 from dashboards.figures.interrupts import worst_by_call
@@ -193,10 +191,9 @@ def explanations(run: LoadedRun) -> dict[str, list[dict[str, Any]]]:
     drawn. A damaged file is left out.
     """
     of_each: dict[str, list[dict[str, Any]]] = {}
-    anatomies = anatomy.read_all(run.folder)
     for explanation in read_all(run.folder).values():
         packed = _limited(explanation.model_dump(exclude={"quantity", "maximum", "window", "moment"}))
-        made_of = anatomies.get(explanation.quantity)
+        made_of = read_anatomy(run.folder, explanation.quantity)
         # Another file than the explanation's own: it may be that of an older one.
         if isinstance(explanation, Replayed) and made_of and made_of.cycles == explanation.cycles:
             packed["anatomy"] = made = _limited(made_of.model_dump(exclude={"quantity"}))

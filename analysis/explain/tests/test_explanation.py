@@ -20,10 +20,17 @@ from analysis.explain import explanation, text
 from analysis.explain.explanation import block_layer_map, live_map
 from analysis.explain.program import Program
 from analysis.explain.sources import Sources
-from base import anatomy
-from base.anatomy import Anatomy
 from base.run_folder.edges import EdgeList, read_parquet
-from base.run_folder.explanation import HeapMap, Replayed, Unreplayed, read, read_all
+from base.run_folder.explanation import (
+    Anatomy,
+    HeapMap,
+    Replayed,
+    Unreplayed,
+    read,
+    read_all,
+    read_anatomy,
+)
+from base.run_folder.named_quantities import NAMED
 from base.run_folder.session_file import read_sr
 from capture import conduct
 from capture.acquisition.sigrok import Sigrok
@@ -194,7 +201,7 @@ def test_a_source_file_that_is_younger_than_the_firmware_is_not_quoted(tmp_path:
 @pytest.fixture(scope="module")
 def made_of(deepest: Path, every: dict[str, Replayed]) -> dict[str, Anatomy]:
     assert set(every) >= {"allocate", "interrupt", "task"}
-    return anatomy.read_all(deepest)
+    return {name: made for name in NAMED if (made := read_anatomy(deepest, name))}
 
 
 def test_the_loop_is_passed_once_for_each_free_block(

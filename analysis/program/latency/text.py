@@ -14,7 +14,6 @@ from analysis.program.latency import answers
 from analysis.program.latency.measure import LatencyReport, Long
 from analysis.program.parts import Part, length
 from base.microseconds import microseconds
-from base.ordinals import ordinal
 
 COMMAND = "latency"
 
@@ -35,7 +34,7 @@ def _opening(report: LatencyReport) -> Iterator[str]:
         worst = waits.worst[0]
         headline = f"the longest wait is {length(worst.cycles, worst.ns)}, {worst.main}."
     yield f"{waits.irq}: {headline}"
-    which = "every cycle" if waits.every == 1 else f"every {ordinal(waits.every)} cycle"
+    which = "every cycle" if waits.every == 1 else f"one cycle in {waits.every:,}"
     yield (
         f"  pended at {which} of {waits.first_cycle:,} to {waits.end_cycle - 1:,}, "
         f"{waits.pends:,} pends, each in a copy of the undisturbed run"

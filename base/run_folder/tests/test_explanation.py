@@ -9,13 +9,20 @@ from typing import Any
 import pytest
 from pydantic import TypeAdapter, ValidationError
 
-from base.run_folder.explanation import QuantityName, Replayed, Unreplayed, read
+from base.run_folder.explanation import (
+    QuantityName,
+    Replayed,
+    Unreplayed,
+    read,
+    read_anatomy,
+)
 from base.run_folder.named_quantities import NAMED
 from base.run_folder.quantities import KEYS
 
 MADE: dict[str, dict[str, Any]] = json.loads(Path(__file__).with_suffix(".json").read_text("utf-8"))
 TOLD = MADE["unreplayed"]
 REPLAYED = TOLD | MADE["replayed"]
+MADE_OF = MADE["anatomy"]
 
 
 def written(folder: Path, content: object) -> Path:
@@ -37,3 +44,26 @@ def test_the_words_of_today_are_those_of_the_commands_and_of_run_json() -> None:
         assert meant.key in KEYS
     with pytest.raises(ValidationError):
         TypeAdapter(QuantityName).validate_python("speed")
+
+
+@pytest.mark.parametrize(
+    "damaged",
+    [
+        [],
+        {},
+        MADE_OF | {"schema": 99},
+        MADE_OF | {"cycles": -1},
+        MADE_OF | {"calls": [{"name": "lunch"}]},
+        MADE_OF | {"more": "than there may be"},
+        MADE_OF | {"quantity": "free"},
+    ],
+)
+def test_an_anatomy_is_read_whole_or_left_out(damaged: object, tmp_path: Path) -> None:
+    path = tmp_path / "explain" / "allocate-anatomy.json"
+    assert read_anatomy(tmp_path, "allocate") is None
+    path.parent.mkdir()
+    path.write_text(json.dumps(MADE_OF))
+    anatomy = read_anatomy(tmp_path, "allocate")
+    assert anatomy is not None and anatomy.model_dump(by_alias=True) == MADE_OF
+    path.write_text(json.dumps(damaged))
+    assert read_anatomy(tmp_path, "allocate") is None
