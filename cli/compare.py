@@ -47,10 +47,9 @@ def command(a: Path, b: tuple[Path, ...], by: str | None, output: Path | None, a
             result = compared.compare(a, b[0], tell)
             shown, status = (compared.as_json, as_text), EXIT_STATUS[result.status]
     if output:
-        from dashboards import boards as page_of_boards
-        from dashboards import compare as page_of_two
+        from dashboards import compare as pages
 
-        page = page_of_boards.sheet(result) if by else page_of_two.sheet(result)
+        page = pages.sheet_of_boards(result) if by else pages.sheet(result)
         page.write(output)
     document, text = shown
     answer(as_json, lambda: document(result), lambda: text(result))

@@ -1,4 +1,6 @@
-"""The page of a comparison of runs: by how much each critical section changed, and the tables."""
+"""The pages of a comparison: of runs, by how much each critical section changed, and the tables;
+and of one allocator on several boards.
+"""
 
 from __future__ import annotations
 
@@ -7,7 +9,9 @@ from collections.abc import Iterator
 import plotly.graph_objects as go
 import polars as pl
 
+from analysis.compare import boards as of_boards
 from analysis.compare import text as rows
+from analysis.compare.boards import MEANING, Across
 from analysis.compare.compared import Compared, Comparison, described, left_out, overall, remarks
 from analysis.compare.findings import join, met_otherwise
 from base.run_index import configuration
@@ -101,3 +105,23 @@ def _of_pair(compared: Compared) -> Iterator[TextTable]:
     if compared.operations and compared.operations.changed:
         yield rows.of_operations(compared.operations)
     yield rows.of_distributions(compared)
+
+
+def sheet_of_boards(across: Across) -> Sheet:
+    """The page of one allocator on several boards. Equal runs give equal text."""
+    lines = [line for group in across.groups for line in group.lines]
+    boards = ", ".join(dict.fromkeys(line.title for line in lines))
+    remarks = [group.remark for group in across.groups if group.remark]
+    remarks += [
+        f"{line.run} is {line.manifest.verdict}: {' '.join(line.manifest.reasons)}"
+        for line in lines
+        if not line.manifest.complete
+    ]
+    return Sheet(
+        "Tailscope: one allocator on several boards",
+        f"One allocator on several boards: {boards}.",
+        [*remarks, *across.left_out],
+        [],
+        of_boards.tables(across),
+        MEANING,
+    )

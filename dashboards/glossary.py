@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from functools import cache
+from typing import NamedTuple
 
 from base.paths import ROOT
 
@@ -14,16 +14,7 @@ _SECTION = "## Words that pages explain"
 _HEAD, _CELLS = "word", 4
 
 
-@dataclass(frozen=True)
-class Piece:
-    """A stretch of a text; `means` is empty where it is no word of the glossary."""
-
-    text: str
-    means: str = ""
-
-
-@dataclass(frozen=True)
-class Word:
+class Word(NamedTuple):
     """One spelling of a word. `everyday` ones are English too, and are marked in tables only."""
 
     spelling: str
@@ -38,59 +29,42 @@ def glossary() -> Mapping[str, Word]:
 
 
 def parse(page: str) -> dict[str, Word]:
-    """The glossary that a page such as HOME has."""
+    """The glossary that a page such as HOME has. A word without a meaning of its own has that of
+    the tables above.
+    """
     before, _, section = page.partition(_SECTION)
-    above: dict[str, str] = {}
-    for row in _rows(before):
-        if len(row) > 1:
-            above.setdefault(row[0], row[1])
+    above = {row[0]: row[1] for row in reversed([*_rows(before)])}
     words = {}
     for row in _rows(section.partition("\n## ")[0]):
-        if len(row) != _CELLS or row[0] == _HEAD:
-            continue
-        word, others, where, means = row
-        for spelling in (
-            word,
-            *(other_spelling.strip() for other_spelling in others.split(",") if other_spelling.strip()),
-        ):
-            words[spelling.lower()] = Word(spelling, means or above.get(word, ""), where == "tables")
+        if len(row) == _CELLS and row[0] != _HEAD:
+            word, others, where, means = row
+            for spelling in filter(None, (word, *map(str.strip, others.split(",")))):
+                words[spelling.lower()] = Word(spelling, means or above.get(word, ""), where == "tables")
     return words
 
 
 def _rows(text: str) -> Iterator[list[str]]:
-    """The cells of the tables' rows, without the lines below their heads, as plain text."""
-    for line in text.splitlines():
+    """The cells of the tables' rows as plain text, without links and marks of Markdown."""
+    plain = re.sub(r"\[([^]]*)\]\([^)]*\)", r"\1", text).replace("`", "").replace("*", "")
+    for line in plain.splitlines():
         if line.startswith("|") and not line.startswith("|--"):
-            yield [_plain(cell) for cell in line.strip().strip("|").split("|")]
+            yield [cell.strip() for cell in line.strip().strip("|").split("|")]
 
 
-def _plain(cell: str) -> str:
-    """A cell without Markdown's links and marks."""
-    return re.sub(r"\[([^]]*)\]\([^)]*\)", r"\1", cell).replace("`", "").replace("*", "").strip()
-
-
-@cache
-def _pattern() -> re.Pattern[str] | None:
-    words = sorted(glossary(), key=len, reverse=True)
-    if not words:
-        return None
-    return re.compile(rf"(?<![\w.-])(?:{'|'.join(map(re.escape, words))})(?![\w-]|\.\w)", re.IGNORECASE)
-
-
-def marked(text: str, *, prose: bool = False) -> list[Piece]:
-    """`text` in pieces: each word of the glossary where it first stands, and what is between.
+def marked(text: str, *, prose: bool = False) -> Iterator[tuple[str, str]]:
+    """`text` in pieces, and what each means: each word of the glossary where it first stands, and
+    what is between, which means nothing.
 
     Capitals are told apart where the glossary has them: ART is no art.
     """
-    pattern, met, at = _pattern(), set(), 0
-    pieces: list[Piece] = []
-    for match in pattern.finditer(text) if pattern else ():
-        word = glossary()[match[0].lower()]
-        capital = word.spelling.isupper() and match[0] != word.spelling
-        if word.means in met or capital or (prose and word.everyday):
+    spellings, met, at = "|".join(map(re.escape, sorted(glossary(), key=len, reverse=True))), set(), 0
+    for match in re.finditer(rf"(?<![\w.-])(?:{spellings})(?![\w-]|\.\w)", text, re.IGNORECASE):
+        word = glossary().get(match[0].lower())
+        capital = word is not None and word.spelling.isupper() and match[0] != word.spelling
+        if word is None or word.means in met or capital or (prose and word.everyday):
             continue
         met.add(word.means)
-        pieces += [Piece(text[at : match.start()])] if match.start() > at else []
-        pieces.append(Piece(match[0], word.means))
+        yield text[at : match.start()], ""
+        yield match[0], word.means
         at = match.end()
-    return [*pieces, *([Piece(text[at:])] if at < len(text) else [])]
+    yield text[at:], ""

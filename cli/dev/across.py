@@ -21,8 +21,8 @@ def command(output: Path | None) -> None:
 
         measured = boards.measured(Path(folder), under_way.Counted(tell, boards.steps()))
     if output:
-        from dashboards import boards as page
+        from dashboards import compare as page
 
-        page.sheet(measured).write(output)
+        page.sheet_of_boards(measured).write(output)
     for result in boards.results_of(measured):
         print(results.write(*result))

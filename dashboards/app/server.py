@@ -14,13 +14,10 @@ import hashlib
 import os
 import secrets
 import socket
-from contextlib import suppress
-from pathlib import Path
 from urllib.parse import quote, urlencode, urlsplit
 
 from flask import Flask, Response, jsonify, redirect, request
 from plotly.offline import get_plotlyjs
-from werkzeug.exceptions import RequestEntityTooLarge
 from werkzeug.serving import ThreadedWSGIServer, WSGIRequestHandler
 
 from analysis.compare.compared import compare
@@ -35,9 +32,6 @@ from dashboards.report import SCRIPTS, page_html
 DEFAULT_PORT = 8050
 HOST = "127.0.0.1"
 TOKEN = "token"
-MOST_BODY_BYTES = 1 << 20
-"""Of a request: what a page asks takes a few hundred."""
-_LEAST_LETTERS = 32
 _NAMES = frozenset({HOST, "localhost"})
 
 ANY_OWN = "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; img-src data: blob:"
@@ -119,33 +113,13 @@ def make_app(library: Library, token: str) -> Flask:
     return app
 
 
-def token_of(path: Path) -> str:
-    """A word that nobody guesses, the same after a restart: an open page goes on.
-
-    It lies in `path`, which nobody else may read; where it cannot, it is of this start only.
-    """
-    with suppress(OSError, UnicodeDecodeError):
-        status = path.lstat()
-        word = path.read_text(encoding="ascii").strip()
-        if status.st_uid == os.getuid() and not status.st_mode & 0o077 and len(word) >= _LEAST_LETTERS:
-            return word
-    word = secrets.token_urlsafe(24)
-    with suppress(OSError):
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.unlink(missing_ok=True)
-        with os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w") as file:
-            file.write(word)
-    return word
-
-
 def guard(server: Flask, token: str, script_hash: str) -> None:
-    """Has `server` refuse other hosts, whoever lacks `token`, and bodies that are too long; and
-    browsers fetch from nowhere else.
+    """Has `server` refuse other hosts and whoever lacks `token`; and browsers fetch from nowhere
+    else.
 
     `script_hash` is that of the script that the page itself has, for its content security policy.
     """
     policy = _POLICY.format(scripts=script_hash)
-    server.config["MAX_CONTENT_LENGTH"] = MOST_BODY_BYTES
 
     @server.before_request
     def refuse_strangers() -> tuple[str, int] | Response | None:
@@ -170,10 +144,6 @@ def guard(server: Flask, token: str, script_hash: str) -> None:
             "This app shows its runs to the user who started it: open the whole address that it printed, "
             f"with ?{TOKEN}=….\n"
         ), 403
-
-    @server.errorhandler(RequestEntityTooLarge)
-    def refuse_long_body(_error: RequestEntityTooLarge) -> tuple[str, int]:
-        return f"The app takes requests of at most {MOST_BODY_BYTES:,} bytes.\n", 413
 
     @server.after_request
     def close_doors(response: Response) -> Response:
@@ -212,10 +182,10 @@ def server_of(listening: socket.socket, app: Flask) -> ThreadedWSGIServer:
     return ThreadedWSGIServer(host, port, app, handler=_Handler, fd=listening.fileno())
 
 
-def serve(library: Library, token_at: Path, port: int = DEFAULT_PORT) -> None:
+def serve(library: Library, port: int = DEFAULT_PORT) -> None:
     """Serves the app until a signal ends it, and says where. Raises ServeError.
 
-    Whoever asks must know the word in `token_at`. `port` 0 is any that is free.
+    Whoever asks must know the word in the address that it prints. `port` 0 is any that is free.
     """
     try:
         listening = socket.create_server((HOST, port))
@@ -225,7 +195,7 @@ def serve(library: Library, token_at: Path, port: int = DEFAULT_PORT) -> None:
             f"Port {port} of {HOST} cannot be used ({reason}); end what uses it, or give another: --port 0 "
             "takes any that is free."
         ) from None
-    token = token_of(token_at)
+    token = secrets.token_urlsafe(24)
     with listening:
         server = server_of(listening, make_app(library, token))
         print(

@@ -60,10 +60,8 @@ _TEMPLATES.globals.update(
 def terms(text: str, *, prose: bool = False) -> Markup:
     """`text` with the words of the glossary underlined."""
     return Markup().join(
-        Markup('<dfn class="term" title="{}">{}</dfn>').format(piece.means, piece.text)
-        if piece.means
-        else piece.text
-        for piece in marked(text, prose=prose)
+        Markup('<dfn class="term" title="{}">{}</dfn>').format(means, piece) if means else piece
+        for piece, means in marked(text, prose=prose)
     )
 
 

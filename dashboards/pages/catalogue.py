@@ -16,7 +16,6 @@ from base.run_folder.folder import EDGES
 from base.run_folder.manifest import VIRTUAL_BOARD
 from base.run_folder.quantities import CRITICAL, FREE_CRITICAL, HIT, LATENCY, PROBES, SECTION, TASK
 from base.run_index import configuration
-from dashboards import boards as of_boards
 from dashboards import placements, tables
 from dashboards.answer import answer, recommended, standings, under_limits
 from dashboards.blocks import (
@@ -130,16 +129,14 @@ def comparison(series: Sequence[Series]) -> Page:
 
 
 def boards(series: Sequence[Series]) -> Page | None:
-    """Figure and table of each allocator that ran on two boards or more. None without any."""
+    """The tables of each allocator that ran on two boards or more. None without any."""
     lines = (on_board(member.run.id, member.run.manifest, member.run.operations) for member in series)
     groups = group(line for line in lines if line is not None)
     if not groups:
         return None
-    lead = "No board is better than another: what is the same is the allocator."
     remarks = (group.remark for group in groups if group.remark)
-    made = (grid_of("boards", table, MEANING) for table in board_tables(Across(groups, ())))
-    blocks = present(of_boards.figure(groups), *made)
-    return Page("boards", TITLES["boards"], (lead, *remarks), blocks)
+    grids = tuple(grid_of("boards", table) for table in board_tables(Across(groups)))
+    return Page("boards", TITLES["boards"], (MEANING, *remarks), grids)
 
 
 def _page(

@@ -25,7 +25,6 @@ _COLUMNS = (
     Column("before_ns", "before (µs)"),
     Column("factor", "times as long"),
     Column("why", "why", numeric=False),
-    Column("time", "after it began (UTC)", numeric=False),
     Column("before", "before", numeric=False),
     Column("after", "after", numeric=False),
 )
@@ -51,15 +50,11 @@ class Change:
         return float(self.after[_MAX] / self.before[_MAX])
 
     @property
-    def explained(self) -> bool:
-        """True if another place in the flash may do it."""
-        return max(self.factor, 1 / self.factor) <= PLACED[bool(self.after["art"])]
-
-    @property
     def why(self) -> str:
         if self.before["firmware_sha256"] == self.after["firmware_sha256"]:
             return "same firmware: the wire, the board or the model differs"
-        return "other code, within what its place does" if self.explained else "the code changed"
+        of_its_place = max(self.factor, 1 / self.factor) <= PLACED[bool(self.after["art"])]
+        return "other code, within what its place does" if of_its_place else "the code changed"
 
 
 def settings(table: pl.DataFrame) -> list[list[Row]]:
@@ -104,18 +99,14 @@ def history(table: pl.DataFrame, linked: Collection[str] | None = None) -> Page 
 
 
 def _line(change: Change, there: Collection[str]) -> Line:
-    before, after = change.before, change.after
     cells = []
-    for row in (after, before):
+    for row in (change.after, change.before):
         sample = Sample(row["id"], row[_KEY]) if row[_KEY] is not None and row["id"] in there else None
         cells.append(plain(row[_MAX], "ns", sample=sample))
-    cells += [
-        Cell(f"{change.factor:.3f}", change.factor),
-        Cell(change.why, change.why),
-        Cell(f"{after['time']:%Y-%m-%d %H:%M:%S}", str(after["time"])) if after["time"] else Cell("–"),
-        *(Cell(row["id"], row["id"]) for row in (before, after)),
-    ]
-    return Line(after["configuration"], tuple(cells), run_id=after["id"] if after["id"] in there else "")
+    cells.append(Cell(f"{change.factor:.3f}", change.factor))
+    cells += [Cell(text, text) for text in (change.why, change.before["id"], change.after["id"])]
+    run = change.after
+    return Line(run["configuration"], tuple(cells), run_id=run["id"] if run["id"] in there else "")
 
 
 def _chart(scenario: str, several: list[list[Row]], there: Collection[str]) -> Chart:

@@ -9,7 +9,7 @@ import pytest
 from base.microseconds import digits, microseconds, signed
 from base.paths import ROOT
 from dashboards.formatting import spoken
-from dashboards.glossary import HOME, Piece, glossary, marked, parse
+from dashboards.glossary import HOME, glossary, marked, parse
 from dashboards.page.templates import terms
 from dashboards.pages.catalogue import TITLES
 
@@ -87,7 +87,7 @@ def test_every_word_of_the_page_says_what_it_is() -> None:
 
 def test_a_word_is_marked_once_and_as_a_whole() -> None:
     def words(text: str, *, prose: bool = False) -> list[str]:
-        return [piece.text for piece in marked(text, prose=prose) if piece.means]
+        return [piece for piece, means in marked(text, prose=prose) if means]
 
     assert words("Probes: 3 probes, probed") == ["Probes"]
     assert words("critical section hit") == ["critical section hit"]
@@ -95,8 +95,8 @@ def test_a_word_is_marked_once_and_as_a_whole() -> None:
     assert words("the art of ART") == ["ART"]
     assert words("heap_live, live-bytes, live") == ["live"]
     assert words("They met in clear weather", prose=True) == []
-    assert "".join(piece.text for piece in marked("a probe of n and ART")) == "a probe of n and ART"
-    assert marked("nothing") == [Piece("nothing")] and marked("") == []
+    assert "".join(piece for piece, _ in marked("a probe of n and ART")) == "a probe of n and ART"
+    assert [*marked("nothing")] == [("nothing", "")]
 
 
 def test_what_a_file_says_stays_text() -> None:

@@ -8,7 +8,7 @@ import pytest
 
 from analysis.compare.boards import ENTRY_CYCLES, Across, across, as_json, as_text
 from analysis.compare.tests.made import FIRMWARE, write
-from dashboards import boards as page
+from dashboards.compare import sheet_of_boards
 from dashboards.tests.synthetic import Operation
 from firmware.build import boards
 
@@ -58,8 +58,8 @@ def test_text_and_page_have_each_run_and_both_units(across_boards: Across) -> No
     row = as_json(across_boards)["groups"][0]["boards"][1]
     assert (row["name"], row["allocate_cycles"], round(row["allocate_ns"])) == ("Nucleo-F446RE", 561, 6667)
     assert " 561  " in text and " 6.67 " in text
-    assert "One allocator on 2 boards: Nucleo-F401RE, Nucleo-F446RE." in page.sheet(across_boards).html()
-    assert [len(chart.figure.data) for chart in page.sheet(across_boards).charts] == [2]
+    page = sheet_of_boards(across_boards).html()
+    assert "boards: Nucleo-F401RE, Nucleo-F446RE." in page and "6.67" in page
 
 
 def test_each_board_of_the_bench_has_a_core_with_a_manual() -> None:
