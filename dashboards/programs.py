@@ -7,7 +7,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from html import escape
 from itertools import chain, cycle
+from textwrap import shorten
 
+import numpy as np
 import plotly.graph_objects as go
 
 from analysis.bounds.parts import Block
@@ -30,8 +32,6 @@ from dashboards.page.templates import Sheet
 _HEIGHT_PX = 420
 _NS_PER_US = 1000
 _NS_PER_MS = 1e6
-# Of each curve at most about so many points are drawn.
-MOST_POINTS = 1500
 
 Tables = Mapping[str, Sequence[Interval]]
 
@@ -107,34 +107,24 @@ def _styled(figure: go.Figure, abscissa: str, height_px: int = _HEIGHT_PX, top_p
 def _survival(tables: Tables) -> go.Figure:
     figure = go.Figure()
     for (name, rows), colour in zip(tables.items(), cycle(SHADES), strict=False):
-        points = survival([(it.ns or 0.0, it.cycles or 0) for it in rows])
+        ns, counts = np.unique([it.ns or 0.0 for it in rows], return_counts=True)
         figure.add_trace(
             go.Scatter(
-                x=[ns / _NS_PER_US for ns, _, _ in points],
-                y=[share for _, share, _ in points],
-                customdata=[cycles for _, _, cycles in points],
+                x=ns / _NS_PER_US,
+                # The share of intervals at least as long.
+                y=counts[::-1].cumsum()[::-1] / len(rows),
                 name=name,
                 mode="lines+markers",
                 marker={"size": 5},
                 line={"color": colour, "shape": "vh"},
-                hovertemplate="%{y:.4~g} at or above %{x:,.6~g} µs<br>%{customdata:,} cycles",
+                hovertemplate="%{y:.4~g} at or above %{x:,.6~g} µs",
             )
         )
     figure.update_yaxes(title_text="share at or above", type="log", dtick=1, exponentformat="power")
     figure.update_xaxes(type="log")
-    return _styled(figure, "µs")
-
-
-def survival(lengths: Sequence[tuple[float, int]]) -> list[tuple[float, float, int]]:
-    """Of ns and cycles: each length in ns, the share of intervals at least as long, and the most
-    cycles of one; bounded in number.
-    """
-    points: dict[float, tuple[float, int]] = {}
-    for number, (ns, cycles) in enumerate(sorted(lengths, reverse=True), 1):
-        points[ns] = (number / len(lengths), max(cycles, points.get(ns, (0, 0))[1]))
-    # From the longest down, so that it is always among them.
-    rows = [(ns, *rest) for ns, rest in points.items()]
-    return rows[:: max(len(rows) // MOST_POINTS, 1)][::-1]
+    _styled(figure, "µs")
+    thin(figure)
+    return figure
 
 
 def _timeline(report: MaskReport, tables: Tables) -> go.Figure:
@@ -163,7 +153,6 @@ _MOST_BARS, _MOST_ROWS = 24, 300
 _MOST_LINES = 6
 _WIDE = 10
 _MOST_LETTERS = 48
-_NO_WIDTH = "\u200b"
 
 
 def of_bounds(report: BoundsReport, explanation: Explained | None) -> Sheet:
@@ -217,52 +206,42 @@ def _sections(shown: Sequence[Bounded]) -> go.Figure:
     """A row each: a line from what was seen to the bound. If the shortest is a small share of the
     longest, the axis is of powers of ten.
     """
-    # Who holds interrupts off. One for each, none twice: a figure has one row a label.
-    names: list[str] = []
-    for section in shown:
-        words = f"{'~ ' * bool(section.presumed)}{section.caller or section.begin}"
-        words = words if len(words) <= _MOST_LETTERS else f"{words[: _MOST_LETTERS - 1]}…"
-        names.append(f"{words}{_NO_WIDTH * sum(name.rstrip(_NO_WIDTH) == words for name in names)}")
-    labels = [escape(name, quote=False) for name in names]
-    bounds = [(section.cycles, label, section) for label, section in zip(labels, shown, strict=True)]
-    seen = [(section.seen, label, section) for _, label, section in bounds if section.seen]
-    slack = go.Scatter(
-        name="slack",
-        x=[end for cycles, _, section in seen for end in (cycles, section.cycles, None)],
-        y=[label for _, label, _ in seen for _ in range(3)],
-        mode="lines",
-        line={"color": "var(--off)", "width": 3},
-        hoverinfo="skip",
-    )
+    rows = list(enumerate(shown))
+    seen = [(row, section) for row, section in rows if section.seen]
     figure = go.Figure(
-        [
-            slack,
-            _points("seen", seen, {"color": SHADES[0], "symbol": "circle", "size": 9}, 0),
-            _points("bound", bounds, {"color": INK, "symbol": "line-ns-open", "size": 14}, 3),
-        ]
+        go.Scatter(
+            name="slack",
+            x=[end for _, section in seen for end in (section.seen, section.cycles, None)],
+            y=[row for row, _ in seen for _ in range(3)],
+            mode="lines",
+            line={"color": "var(--off)", "width": 3},
+            hoverinfo="skip",
+        )
     )
+    for name, points, colour, symbol, size in (
+        ("seen", [(row, section, section.seen) for row, section in seen], SHADES[0], "circle", 9),
+        ("bound", [(row, section, section.cycles) for row, section in rows], INK, "line-ns-open", 14),
+    ):
+        figure.add_trace(
+            go.Scatter(
+                name=name,
+                x=[cycles for _, _, cycles in points],
+                y=[row for row, _, _ in points],
+                mode="markers",
+                marker={"color": colour, "symbol": symbol, "size": size, "line": {"width": 3 * (size > 9)}},
+                customdata=[str(section) for _, section, _ in points],
+                hovertemplate="%{customdata}<br>%{x:,} cycles<extra>%{fullData.name}</extra>",
+            )
+        )
     _styled(figure, "cycles", _AROUND_PX + _ROW_PX * len(shown), _TOP_PX)
-    cycles = [cycles for cycles, *_ in (*seen, *bounds) if cycles]
-    if max(cycles) > _WIDE * min(cycles):
-        figure.update_xaxes(type="log", dtick=1)
-    else:
-        figure.update_xaxes(rangemode="tozero")
-    figure.update_yaxes(type="category", categoryorder="array", categoryarray=labels[::-1], showgrid=True)
+    ends = [cycles for section in shown for cycles in (section.seen, section.cycles) if cycles]
+    logarithmic = max(ends) > _WIDE * min(ends)
+    figure.update_xaxes(type="log", dtick=1) if logarithmic else figure.update_xaxes(rangemode="tozero")
+    # Who holds interrupts off.
+    words = [f"{'~ ' * bool(section.presumed)}{section.caller or section.begin}" for section in shown]
+    labels = [escape(shorten(name, _MOST_LETTERS, placeholder="…"), quote=False) for name in words]
+    figure.update_yaxes(autorange="reversed", tickvals=list(range(len(shown))), ticktext=labels)
     return figure
-
-
-def _points(
-    name: str, rows: Sequence[tuple[int | None, str, Bounded]], marker: dict[str, object], width: int
-) -> go.Scatter:
-    return go.Scatter(
-        name=name,
-        x=[cycles for cycles, *_ in rows],
-        y=[label for _, label, _ in rows],
-        mode="markers",
-        marker={**marker, "line": {"width": width, "color": marker["color"]}},
-        customdata=[str(section) for *_, section in rows],
-        hovertemplate="%{customdata}<br>%{x:,} cycles<extra>%{fullData.name}</extra>",
-    )
 
 
 def _priorities(rows: Sequence[AtPriority]) -> go.Figure:

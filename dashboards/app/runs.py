@@ -13,23 +13,24 @@ from base.run_folder.progress_file import SoFar, read
 from base.run_index import HEADLINES
 from dashboards.blocks import Cell, Column, Grid, Group, Line, Page, Sample
 from dashboards.formatting import MISSING, grouped, number
+from dashboards.pages.catalogue import TITLES
 from dashboards.tables import plain
 
 _HEADINGS = ("section", "allocate", "free", "interrupt", "task")
 """Of HEADLINES, as the option --quantity has them."""
 _COLUMNS = (
     *(Column(f"{key}_max", f"{words} (µs)") for key, words in zip(HEADLINES, _HEADINGS, strict=True)),
-    Column("scenario", "scenario", numeric=False),
-    Column("time", "began (UTC)", numeric=False),
-    Column("verdict", "verdict", numeric=False),
-    Column("alike", "runs alike"),
-    Column("options", "options", numeric=False),
-    Column("parameters", "parameters", numeric=False),
-    Column("seed", "seed", numeric=False),
-    Column("fragmentation_percent", "fragmentation (%)"),
-    Column("operations", "operations"),
-    Column("board", "board", numeric=False),
-    Column("id", "folder", numeric=False),
+    *(
+        Column(key, words, numeric=False)
+        for key, words in (
+            ("scenario", "scenario"),
+            ("began", "began (UTC)"),
+            ("verdict", "verdict"),
+            ("options", "options"),
+            ("board", "board"),
+            ("id", "folder"),
+        )
+    ),
 )
 
 
@@ -86,17 +87,18 @@ def boxes(runs: Path, table: pl.DataFrame, going: Mapping[str, SoFar]) -> list[B
 def page(table: pl.DataFrame, going: Collection[str] = ()) -> Page:
     """The page of the index `table`; `going` are the ids of the runs under way."""
     rate = pl.format("{} MS/s", (pl.col("samplerate_hz") / 1e6).round(3))
-    # What was chosen beside scenario, allocator and parameters.
+    # What was chosen beside scenario and allocator.
     options = [
         pl.when("art").then(pl.lit("ART on")).when(~pl.col("art")).then(pl.lit("ART off")),
         "locking",
-        pl.when(pl.col("knobs") != "").then("knobs"),
-        *(pl.format("stimulus {}", "stimulus"), rate, pl.format("heap {}", "heap_bytes")),
+        *(pl.when(pl.col(name) != "").then(name) for name in ("knobs", "parameters")),
+        *(pl.format(f"{name} {{}}", name) for name in ("stimulus", "seed")),
+        *(rate, pl.format("heap {}", "heap_bytes")),
     ]
     rows = table.with_columns(
         name=pl.coalesce("configuration", "allocator", "id"),
+        began=pl.col("time").dt.strftime("%Y-%m-%d %H:%M:%S"),
         options=pl.concat_str(options, separator=", ", ignore_nulls=True),
-        alike=pl.when(pl.col("options_sha256").is_null()).then(1).otherwise(pl.len().over("options_sha256")),
         verdict=pl.coalesce("verdict", _state(going)),
     )
     lines = []
@@ -108,20 +110,13 @@ def page(table: pl.DataFrame, going: Collection[str] = ()) -> Page:
             value = row[f"{key}_max"]
             cells.append(Cell(MISSING) if value is None else plain(value, "ns", sample=to))
         for column in _COLUMNS[len(HEADLINES) :]:
-            value = row[column.key]
-            if column.key == "time":
-                text = f"{value:%Y-%m-%d %H:%M:%S}" if value else MISSING
-                cells.append(Cell(text, text))
-            elif column.numeric:
-                cells.append(Cell(MISSING if value is None else f"{value:,}", value))
-            else:
-                why = row["reason"] or row["problem"] or "" if column.key == "verdict" else ""
-                cells.append(Cell(value or "", value or "", why=why))
+            why = row["reason"] or row["problem"] or "" if column.key == "verdict" else ""
+            cells.append(Cell(row[column.key] or "", row[column.key], why=why))
         readable = row["state"] in ("finished", "observed")
         lines.append(Line(row["name"], tuple(cells), run_id=row["id"] if readable else ""))
     legend, groups = "A maximum leads to its instant, a name to its run.", (Group("", tuple(lines)),)
     grid = Grid("runs", "All run folders", _COLUMNS, groups, "allocator and options", legend)
-    return Page("runs", "Runs", (counted(table, going),), (grid,))
+    return Page("runs", TITLES["runs"], (counted(table, going),), (grid,))
 
 
 def _state(going: Collection[str]) -> pl.Expr:

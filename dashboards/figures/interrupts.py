@@ -32,7 +32,7 @@ from dashboards.loaded.series import INK, MEANT_DOT, Series, about_control, cave
 from dashboards.waveforms import interrupt_keys, operation_keys
 from scenarios.operations import CALLS, KERNEL_CALLS
 
-_STRIP_PX = 36
+_STRIP_PX = 40
 _CLASSES = {
     "critical": "met a critical section",
     "operation": "in an operation, not critical",
@@ -79,7 +79,8 @@ def interrupt_latency(series: Sequence[Series]) -> Chart | None:
                 go.Scatter(
                     x=[0],
                     y=[row],
-                    mode="text",
+                    mode="markers+text",
+                    marker={"size": 20, "opacity": 0},
                     text=f"{row}, max {worst}, n = {grouped(n)}{doubt}",
                     textposition="top right",
                     textfont={"size": 12, "color": INK},

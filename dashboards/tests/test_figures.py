@@ -68,7 +68,7 @@ def interrupts(operations: list[Operation]) -> list[tuple[int | None, str, float
 
 def test_interrupts_are_counted_by_what_they_met(frag: list[Series]) -> None:
     counts = Counter(hit for _, hit, _ in interrupts(mem_frag("seglist")))
-    texts = [drawn.text for drawn in plotted(interrupt_latency(frag)).data if drawn.mode == "text"]
+    texts = [drawn.text for drawn in plotted(interrupt_latency(frag)).data if drawn.text]
     result = {text.partition(", max ")[0]: text.rpartition("n = ")[2] for text in texts}
     assert result["met a critical section: seglist"] == f"{counts['critical']}"
     assert result["in an operation, not critical: seglist"] == f"{counts['operation']}"

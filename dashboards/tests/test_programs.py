@@ -40,17 +40,11 @@ def test_a_program_without_intervals_has_a_page_without_figures(masks: MaskRepor
     assert "no interval that held interrupts off has ended" in pages.of_masks(empty).html()
 
 
-def test_no_figure_loses_its_maximum_or_grows_without_bound() -> None:
-    """Intervals of 1, 2, … ns, of which the longest begins in the middle."""
-    order = [*range(1, 10_000, 2), 10_000, *range(2, 10_000, 2)]
-    points = pages.survival([(float(ns), ns) for ns in order])
-    assert len(points) <= 2 * pages.MOST_POINTS
-    assert points[-1] == pytest.approx((10_000, 1 / 10_000, 10_000))
-
-
-def test_a_share_is_that_of_intervals_at_least_so_long() -> None:
-    points = pages.survival([(1.0, 1), (1.0, 1), (2.0, 2), (5.0, 5)])
-    assert points == [(1.0, 1.0, 1), (2.0, 0.5, 2), (5.0, 0.25, 5)]
+def test_a_share_is_that_of_intervals_at_least_so_long(masks: MaskReport) -> None:
+    lengths = (1.0, 1.0, 2.0, 5.0)
+    intervals = [replace(masks.all_intervals[0], kind="primask", ns=1e3 * us, end_cycle=1) for us in lengths]
+    curve = next(pages.mask_charts(replace(masks, all_intervals=intervals))).figure.data[0]
+    assert list(zip(curve.x, curve.y, strict=True)) == [(1.0, 1.0), (2.0, 0.5), (5.0, 0.25)]
 
 
 def test_the_page_of_masks_draws_its_figures_and_asks_for_nothing(masks: MaskReport, tmp_path: Path) -> None:
