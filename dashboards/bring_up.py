@@ -39,7 +39,9 @@ class _Page:
         """
         rows = []
         for figure in figures:
-            words = figure.value if isinstance(figure.value, str) else f"{figure.value:,} {figure.unit}"
+            words = (
+                figure.value if isinstance(figure.value, str) else f"{figure.value:,} {figure.unit}".rstrip()
+            )
             words += "" if figure.plus_minus is None else f" ± {figure.plus_minus:,}"
             rows.append((figure.name, words if figure.n is None else f"{words}, of {figure.n:,}"))
         return rows
