@@ -6,14 +6,12 @@ import os
 import subprocess
 import tempfile
 import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
-
-import click
-from click.shell_completion import CompletionItem
 
 from base.paths import CACHE, ROOT
 from base.processes import tools
@@ -27,52 +25,24 @@ if TYPE_CHECKING:
 STYLE = "style"
 """A word beside the names of rooms: only the checks that look at sources and run nothing."""
 State = Literal["passed", "failed", "skipped"]
-STATES: tuple[State, ...] = ("passed", "failed", "skipped")
-
-
-def _complete(_ctx: click.Context, _param: click.Parameter, incomplete: str) -> list[CompletionItem[str]]:
-    rooms = sorted(path.name for path in ROOT.iterdir() if (path / "__init__.py").exists())
-    return [CompletionItem(room) for room in (STYLE, *rooms) if room.startswith(incomplete)]
 
 
 @declare(section="Set up", of_checkout=True)
 @argument(
-    "room",
-    nargs=-1,
-    shell_complete=_complete,
-    help="folders such as simulator, capture/verdict or heap/tlsf; all when none is given",
+    "room", nargs=-1, help="folders such as simulator, capture/verdict or heap/tlsf, or style; all without"
 )
 @option("--all", "everything", is_flag=True, help="also the tests that take long")
 def command(room: tuple[str, ...], everything: bool) -> int:
     """Run the checks of the project, or those of the given rooms."""
-    from rich.console import Console
-    from rich.markup import escape
-
-    from firmware.build import catalogue
-
-    outcomes = []
-    with Console(stderr=True, highlight=False).status("") as status:
-        checks = chosen(room, everything)
-        again = everything or bool(room)
-        for outcome in side_by_side(
-            checks, lambda names: status.update(escape(", ".join(names))), again=again
-        ):
-            title = f"{outcome.check.name}: {outcome.state} ({outcome.seconds:.0f} s)"
-            print(f"\n== {title}\n{outcome.output}".rstrip(), flush=True)
-            outcomes.append(outcome)
-    print()
-    # Allocators whose sources are not here, and for each tool that is not installed what lacks it.
-    for row in () if room else catalogue.allocators().values():
-        if why := row.missing_checkout():
-            print(f"{row.id} is left out of the checks. {why}")
-    for tool in tools.tools():
-        skipped = [outcome.check.name for outcome in outcomes if outcome.check.tool == tool.command]
-        if skipped and not tools.is_installed(tool.command):
-            package = f"(Debian's package {tool.packages})"
-            print(f"skipped without {tool.command} {package}: {', '.join(skipped)}")
-    failed = [outcome.check.name for outcome in outcomes if outcome.state == "failed"]
-    counts = (f"{sum(outcome.state == state for outcome in outcomes)} {state}" for state in STATES)
-    print(*(f"failed: {name}" for name in failed), f"checks: {', '.join(counts)}", sep="\n", flush=True)
+    failed = []
+    states: Counter[State] = Counter()
+    for outcome in side_by_side(chosen(room, everything), again=everything or bool(room)):
+        title = f"{outcome.check.name}: {outcome.state} ({outcome.seconds:.0f} s)"
+        print(f"\n== {title}\n{outcome.output}".rstrip(), flush=True)
+        states[outcome.state] += 1
+        failed += [outcome.check.name] if outcome.state == "failed" else []
+    counts = ", ".join(f"{number} {state}" for state, number in states.items())
+    print("", *(f"failed: {name}" for name in failed), f"checks: {counts}", sep="\n", flush=True)
     return int(bool(failed))
 
 
@@ -102,46 +72,41 @@ class Outcome:
     seconds: float = 0.0
 
 
-def side_by_side(
-    checks: Sequence[Check],
-    tell: Callable[[list[str]], None] = lambda _: None,
-    slots: int | None = None,
-    again: bool = True,
-) -> Iterator[Outcome]:
+def side_by_side(checks: Sequence[Check], slots: int | None = None, again: bool = True) -> Iterator[Outcome]:
     """Yields the outcome of each check as it ends.
 
     If a check fails, those that need it fail without running; all others run. Of the checks that
-    could begin, the first in the list does. `tell` gets the names of those under way each time that
-    this changes. `slots` is how many run at a time; None is as many as there are cores. Without
-    `again`, what passed before with the same sources and tools has passed.
+    could begin, the first in the list does. `slots` is how many run at a time; None is as many as
+    there are cores. Without `again`, what passed before with the same sources and tools has passed.
     """
     from concurrent.futures import FIRST_COMPLETED, ThreadPoolExecutor, wait
+
+    from cli.shell import under_way
 
     slots = slots or os.cpu_count() or 1
     waiting = list(checks)
     names = {check.name for check in checks}
     states: dict[str, State] = {}
-    running: dict[Future[Outcome], Check] = {}
+    running: set[Future[Outcome]] = set()
     with ThreadPoolExecutor(slots) as pool:
         while waiting or running:
-            ready = [check for check in waiting if all(name in states for name in names & {*check.needs})]
+            ready = [check for check in waiting if names & {*check.needs} <= {*states}]
             for check in ready[: slots - len(running)]:
                 waiting.remove(check)
-                lacking = [name for name in check.needs if name in names and states[name] != "passed"]
-                running[pool.submit(_outcome, check, lacking, again)] = check
-            tell([check.name for check in running.values()])
-            ended, _ = wait(running, return_when=FIRST_COMPLETED)
+                lacking = [name for name in check.needs if states.get(name, "passed") != "passed"]
+                under_way.tell_step(check.name)
+                running.add(pool.submit(_outcome, check, lacking, again))
+            ended, running = wait(running, return_when=FIRST_COMPLETED)
             for future in ended:
-                states[running.pop(future).name] = future.result().state
+                states[future.result().check.name] = future.result().state
                 yield future.result()
 
 
 def _outcome(check: Check, lacking: Sequence[str], again: bool) -> Outcome:
-
     if lacking:
         return Outcome(check, "failed", f"Not run: it needs {' and '.join(lacking)}.\n")
     if check.tool is not None and not tools.is_installed(check.tool):
-        return Outcome(check, "skipped")
+        return Outcome(check, "skipped", f"{check.tool} is not installed: ./lab doctor says how.\n")
     note = _note(check)
     if note and not again and note.exists():
         return Outcome(check, "passed", "With the same sources and tools before; --all runs it again.\n")

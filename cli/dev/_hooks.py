@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
-from functools import cache
 from pathlib import PurePosixPath
 from posixpath import normpath
 from typing import Any
@@ -41,30 +40,9 @@ class Source(File):
         return True
 
 
-def on_config(config: MkDocsConfig) -> None:
-    """Puts the pages of a folder in place of the folder's name, those that the navigation lacks."""
-    named = set(_named(config.nav or []))
-    config.nav = [_unfolded(entry, named) for entry in config.nav or []]
-
-
 def on_post_template(output: str, template_name: str, config: MkDocsConfig) -> str:  # noqa: ARG001
     """No page for addresses that are not there: its links would be true at none of them."""
     return "" if template_name == "404.html" else output
-
-
-def _unfolded(nav: Any, named: set[str]) -> Any:
-    """A part of the navigation, with each folder as a list of paths in order of their titles."""
-    if isinstance(nav, dict):
-        return {title: _unfolded(below, named) for title, below in nav.items()}
-    if isinstance(nav, list):
-        return [_unfolded(entry, named) for entry in nav]
-    if not nav.endswith("/"):
-        return nav
-    titles = {
-        f"{nav}{path.name}": path.read_text(encoding="utf-8").partition("\n")[0].lstrip("# `").lower()
-        for path in (ROOT / nav).glob("*.md")
-    }
-    return sorted(titles.keys() - named, key=titles.__getitem__)
 
 
 def on_files(files: Files, config: MkDocsConfig) -> Files:
@@ -95,7 +73,8 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
 def _file(name: str, config: MkDocsConfig) -> File:
     there = (name, str(ROOT), config.site_dir, config.use_directory_urls)
     if PurePosixPath(name).suffix in _AS_THEY_ARE:
-        return File(*there, dest_uri="index.html" if name == "README.md" else None)
+        in_nav = InclusionLevel.INCLUDED if name in _named(config.nav or []) else InclusionLevel.NOT_IN_NAV
+        return File(*there, dest_uri="index.html" if name == "README.md" else None, inclusion=in_nav)
     source = Source(*there, dest_uri=f"{name}.html", inclusion=InclusionLevel.NOT_IN_NAV)
     source.content_string = _as_page(PurePosixPath(name))
     return source
@@ -130,32 +109,9 @@ def _linked(page: str) -> Iterable[str]:
                 yield normpath(PurePosixPath(page).parent / target.partition("#")[0])
 
 
-# A page that answers a question, and what a word means, before the reference of files and options.
-_BOOSTS = {"README.md": 4.0, "docs/reference/": 0.3}
-_ANSWER_BOOST = 3.0
-
-
-_QUESTION = re.compile(r"^\| ([^|]+\?) \| .* \| \[.*\]\((.*)\) \|$", re.MULTILINE)
-
-
-@cache
-def questions() -> dict[str, list[str]]:
-    """By the page that answers them, as a path of the repository: the rows of QUESTIONS."""
-    answers: dict[str, list[str]] = {}
-    for question, page in _QUESTION.findall((ROOT / QUESTIONS).read_text(encoding="utf-8")):
-        answers.setdefault(normpath(PurePosixPath(QUESTIONS).parent / page), []).append(question)
-    return answers
-
-
 def on_page_markdown(markdown: str, page: Page, **_: object) -> str:
-    """The text with its tables. The search finds a page by the questions that it answers, finds
-    explanations before fields, and finds no figures.
-    """
+    """The text with its tables. The search leaves out code, figures, and the list of questions."""
     name = page.file.src_uri
     if isinstance(page.file, Source) or name == QUESTIONS:
         page.meta["search"] = {"exclude": True}
-    else:
-        page.meta["tags"] = questions().get(name, [])
-        plain = next((boost for start_of, boost in _BOOSTS.items() if name.startswith(start_of)), 1.0)
-        page.meta["search"] = {"boost": _ANSWER_BOOST if page.meta["tags"] else plain}
     return _pages.with_tables(markdown, name)

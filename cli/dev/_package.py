@@ -1,4 +1,4 @@
-"""`./lab dev package`: a wheel that needs no checkout, a source archive, their digests, an SBOM.
+"""`./lab dev package`: a wheel that needs no checkout, and a source archive.
 
 The wheel has the rooms without their tests, the simulator, images and licences. The rooms lie in a
 private folder of the package, which only the program's own process has on its path. Their sentences
@@ -7,14 +7,11 @@ name the program as the package installs it, `tailscope`.
 
 from __future__ import annotations
 
-import hashlib
-import json
 import os
 import platform
 import re
 import shutil
 import sys
-import tarfile
 import tempfile
 import tomllib
 from collections.abc import Callable, Collection, Iterable, Iterator
@@ -25,7 +22,6 @@ from pathlib import Path
 from analysis.fragmentation import of_run
 from base import source_digest
 from base.files.errors import TailscopeError
-from base.files.whole import write_bytes
 from base.paths import ROOT
 from base.processes import children
 from base.tell import Tell
@@ -162,8 +158,9 @@ def licences(folder: Path, allocators: Iterable[str]) -> None:
 
     Raises PackageError for a crate that is not where cargo keeps it.
     """
-    crates = {f"{crate['name']}-{crate['version']}" for crate in crates_of_simulator()}
-    crates |= {crate for name in allocators for crate in _crates(catalogue.allocators()[name].origin)}
+    crates = crates_of_simulator() | {
+        crate for name in allocators for crate in _crates(catalogue.allocators()[name].origin)
+    }
     kernel = tomllib.loads(_KERNEL.read_text(encoding="utf-8"))["dependencies"]
     crates |= {f"{name}-{version.removeprefix('=')}" for name, version in kernel.items()}
     for crate in sorted(crates):
@@ -175,42 +172,16 @@ def licences(folder: Path, allocators: Iterable[str]) -> None:
             _copied(text.resolve(), folder / package / "copyright")
 
 
-def crates_of_simulator() -> list[dict[str, str]]:
-    """Name, version and licence of each crate that is linked into the virtual Nucleo."""
-    command = ["cargo", "metadata", "--locked", "--offline", "--format-version", "1"]
-    command += ["--filter-platform", _LINUX]
+def crates_of_simulator() -> set[str]:
+    """The folders `name-version` of the crates that are linked into the virtual Nucleo."""
+    command = ["cargo", "tree", "--locked", "--offline", "--edges", "normal", "--prefix", "none"]
+    command += ["--target", _LINUX, "--format", "{p}"]
     done = children.run(command, within_s=_METADATA_WITHIN_S, folder=ROOT / "simulator/crates/virtual-nucleo")
     if done.returncode:
         raise PackageError(f"cargo does not tell the simulator's crates: {children.last_words(done.stderr)}")
-    document = json.loads(done.stdout)
-    linked = _linked(document)
-    return sorted(
-        (
-            {"name": one["name"], "version": one["version"], "licence": one["license"] or "not stated"}
-            for one in document["packages"]
-            if one["id"] in linked and one["source"]
-        ),
-        key=lambda crate: (crate["name"], crate["version"]),
-    )
-
-
-def _linked(metadata: dict[str, object]) -> set[str]:
-    """The identities of what the simulator depends on at run time."""
-    resolve = metadata["resolve"]
-    assert isinstance(resolve, dict)
-    needs = {
-        node["id"]: [
-            one["pkg"] for one in node["deps"] if any(kind["kind"] is None for kind in one["dep_kinds"])
-        ]
-        for node in resolve["nodes"]
-    }
-    linked, ahead = set(), [resolve["root"]]
-    while ahead:
-        one = ahead.pop()
-        if one not in linked:
-            linked.add(one)
-            ahead += needs[one]
-    return linked
+    # A crate of the workspace has its path behind the version.
+    words = (line.split() for line in done.stdout.splitlines() if "(/" not in line)
+    return {f"{name}-{version.removeprefix('v')}" for name, version, *_ in words}
 
 
 def _crates(origin: str) -> Iterator[str]:
@@ -261,7 +232,6 @@ TARGETS = {"x86_64": "x86_64-unknown-linux-musl", "aarch64": "aarch64-unknown-li
 _PLATFORMS = "manylinux_2_17_{0}.manylinux2014_{0}.musllinux_1_1_{0}"
 """A program without shared libraries runs on all of them (PEP 600, PEP 656)."""
 _BUILD_WITHIN_S = 3600.0
-_SUMS = "SHA256SUMS"
 _STAGED = """\
 [build-system]
 requires = ["hatchling"]
@@ -273,9 +243,6 @@ artifacts = ["tailscope/**"]
 
 [tool.hatch.build.targets.wheel]
 packages = ["tailscope"]
-
-[tool.hatch.build.targets.wheel.shared-data]
-"share" = "share"
 
 [tool.hatch.build.targets.wheel.hooks.custom]
 path = "tag.py"
@@ -300,7 +267,7 @@ class Made:
 
 
 def make(output: Path, architecture: str | None, allocators: Collection[str], tell: Tell) -> Made:
-    """Writes wheel, source archive, SBOM and digests to the folder `output`.
+    """Writes wheel and source archive to the folder `output`.
 
     `architecture` is None for this machine's. Raises PackageError, BuildError, WriteError.
     """
@@ -316,11 +283,7 @@ def make(output: Path, architecture: str | None, allocators: Collection[str], te
         stage = Path(beside)
         without = _stage(stage, binary, wanted, allocators, tell)
         tell("the wheel")
-        files = [_built(stage, output), _source_archive(output)]
-        files.append(_sbom(output, allocators, without))
-    sums = "".join(f"{hashlib.sha256(file.read_bytes()).hexdigest()}  {file.name}\n" for file in files)
-    write_bytes(output / _SUMS, sums.encode())
-    return Made((*files, output / _SUMS), without)
+        return Made((_built(stage, output), _source_archive(output)), without)
 
 
 def _simulator(architecture: str) -> Path:
@@ -365,30 +328,9 @@ def _stage(
     licences(stage / "licences", {image.allocator for image in made})
     for name in ("README.md", "LICENSE"):
         shutil.copyfile(ROOT / name, stage / name)
-    _shared(stage / "share")
     (stage / "pyproject.toml").write_text(_STAGED.format(project=table()), encoding="utf-8")
     (stage / "tag.py").write_text(_TAG.format(platforms=_PLATFORMS.format(architecture)), encoding="utf-8")
     return without
-
-
-def _shared(folder: Path) -> None:
-    """The manual page, and what completes words, where shells look for them."""
-    from cli.dev._pages import manual
-    from cli.shell import start
-
-    places = {
-        "bash": "bash-completion/completions/tailscope",
-        "zsh": "zsh/site-functions/_tailscope",
-        "fish": "fish/vendor_completions.d/tailscope.fish",
-    }
-    for shell, place in places.items():
-        _put(folder / place, start.completion(shell, "tailscope"))
-    _put(folder / "man/man1/tailscope.1", manual(start.lab(), "tailscope"))
-
-
-def _put(file: Path, words: str) -> None:
-    file.parent.mkdir(parents=True, exist_ok=True)
-    write_bytes(file, words.encode())
 
 
 def _built(stage: Path, output: Path) -> Path:
@@ -405,77 +347,10 @@ def _built(stage: Path, output: Path) -> Path:
 
 
 def _source_archive(output: Path) -> Path:
-    """What git has of the checkout, as it stands, with PKG-INFO."""
-    table = project()
-    name = f"{table['name']}-{table['version']}"
-    listed = children.run(["git", "ls-files", "-z"], within_s=60, folder=ROOT)
-    if listed.returncode:
-        raise PackageError("A source archive is made of what git has, and this checkout is not git's.")
+    """The last commit of the checkout."""
+    name = f"{project()['name']}-{project()['version']}"
     path = output / f"{name}.tar.gz"
-    info = f"Metadata-Version: 2.1\nName: {table['name']}\nVersion: {table['version']}\n"
-    with (
-        tempfile.TemporaryDirectory(dir=output) as beside,
-        tarfile.open(path, "w:gz", compresslevel=9) as file,
-    ):
-        note = Path(beside) / "PKG-INFO"
-        note.write_text(info, encoding="utf-8")
-        file.add(note, f"{name}/PKG-INFO", filter=packaged.without_owner)
-        for one in sorted(filter(None, listed.stdout.split("\0"))):
-            if (ROOT / one).is_file():
-                file.add(ROOT / one, f"{name}/{one}", filter=packaged.without_owner)
+    command = ["git", "archive", f"--prefix={name}/", f"--output={path.resolve()}", "HEAD"]
+    if children.run(command, within_s=_METADATA_WITHIN_S, folder=ROOT).returncode:
+        raise PackageError("A source archive is made of what git has, and this checkout is not git's.")
     return path
-
-
-def _sbom(output: Path, allocators: Collection[str], without: Collection[str]) -> Path:
-    """What is inside, as CycloneDX 1.5 has it: crates, allocators, and the packages of the lock."""
-    version = str(project()["version"])
-    crates = [
-        {
-            "type": "library",
-            "name": crate["name"],
-            "version": crate["version"],
-            "purl": f"pkg:cargo/{crate['name']}@{crate['version']}",
-            "licenses": [{"expression": crate["licence"].replace("/", " OR ")}],
-        }
-        for crate in crates_of_simulator()
-    ]
-    rows = catalogue.allocators()
-    heaps = [
-        {
-            "type": "firmware",
-            "name": f"tailscope-firmware-{name}",
-            "version": version,
-            "description": rows[name].origin,
-            "licenses": [{"license": {"name": rows[name].licence}}],
-        }
-        for name in allocators
-        if name not in without
-    ]
-    locked = re.findall(
-        r"(?m)^([\w.-]+)==([\w.!+-]+)", (ROOT / "requirements.lock").read_text(encoding="utf-8")
-    )
-    packages = [
-        {
-            "type": "library",
-            "name": name,
-            "version": version,
-            "purl": f"pkg:pypi/{name}@{version}",
-            "scope": "optional",
-        }
-        for name, version in locked
-    ]
-    document = {
-        "bomFormat": "CycloneDX",
-        "specVersion": "1.5",
-        "version": 1,
-        "metadata": {"component": {"type": "application", "name": "tailscope", "version": version}},
-        "components": [*crates, *heaps, *packages],
-    }
-    path = output / f"tailscope-{version}.cdx.json"
-    write_bytes(path, (json.dumps(document, indent=1, ensure_ascii=False) + "\n").encode())
-    return path
-
-
-def size_mb(file: Path) -> float:
-    """In millions of bytes."""
-    return file.stat().st_size / 1e6

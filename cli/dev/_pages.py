@@ -222,26 +222,3 @@ def _prose(text: str | None) -> list[str]:
     """Its paragraphs, without the marks by which Click keeps one as it is written."""
     paragraphs = (text or "").replace("\b\n", "").replace("\f", "").strip().split("\n\n")
     return [" ".join(paragraph.split()) for paragraph in paragraphs if paragraph.strip()]
-
-
-def manual(command: click.Command, program: str) -> str:
-    """The manual page of the installed program, from what the commands declare (man(7))."""
-    lines = [
-        *(f".TH {program.upper()} 1", ".SH NAME", f"{program} \\- {command.get_short_help_str(1000)}"),
-        *(".SH SYNOPSIS", f".B {program}", "COMMAND [OPTIONS] [WORDS]", ".SH COMMANDS"),
-    ]
-    for ctx in _contexts(command, program):
-        if not isinstance(ctx.command, click.Group):
-            usage = " ".join([ctx.command_path, *ctx.command.collect_usage_pieces(ctx)])
-            lines += [f".SS {_escaped(usage)}", *map(_escaped, _prose(ctx.command.help))]
-            for name, text in _records(ctx):
-                lines += [".TP", f".B {_escaped(name)}", _escaped(text)]
-    status = "0 as asked, 1 worse or not complete, 2 misused or cannot say, 128 + n after a signal."
-    text = "\n".join([*lines, ".SH EXIT STATUS", status, ""])
-    return text.replace(f"{ROOT}/", "").replace("./lab", program)
-
-
-def _escaped(text: str) -> str:
-    """For man(7): no escapes of its own, no line that begins with a control character."""
-    escaped = " ".join(text.split()).replace("\\", "\\e").replace("-", "\\-")
-    return f"\\&{escaped}" if escaped[:1] in (".", "'") else escaped

@@ -28,7 +28,7 @@ from cli.shell.values import ALLOCATORS, OUTPUT_FOLDER, choice
     help="the folder to write to",
 )
 def command(allocator: list[str] | None, architecture: str | None, output: Path) -> None:
-    """Make the wheel, a source archive, their digests and an SBOM."""
+    """Make the wheel and a source archive."""
     from cli.dev import _package as package
     from cli.shell import under_way
     from firmware.build import catalogue
@@ -38,5 +38,4 @@ def command(allocator: list[str] | None, architecture: str | None, output: Path)
         made = package.make(output, architecture, names, tell)
     for name, why in made.without.items():
         print(f"{name} has no image in the wheel: {why}.")
-    for file in made.files:
-        print(f"{file}  {package.size_mb(file):.1f} MB")
+    print(*made.files, sep="\n")

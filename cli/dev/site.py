@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-import tempfile
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -37,39 +36,24 @@ def command(output: Path) -> None:
 
 
 def write(output: Path) -> Path:
-    """Builds the site into the folder `output`, in place of one that is there, whole or not at all.
+    """Builds the site into the folder `output`, in place of one that is there.
 
     Returns its first page. Raises SiteError, also where a link leads nowhere, and WriteError.
     """
-    from base.files.whole import why
+    from base.files.whole import write_bytes
 
     if find_spec("mkdocs") is None:
         raise SiteError("The site needs MkDocs: ./lab dev site installs it from requirements-test.lock.")
-    if output.exists() and not _may_be_replaced(output):
+    mark = output / _MARK
+    if output.exists() and not mark.is_file() and not (output.is_dir() and not any(output.iterdir())):
         raise SiteError(f"{output} is no site, and would be emptied: choose another folder.")
-    place = output.resolve()
-    try:
-        place.parent.mkdir(parents=True, exist_ok=True)
-        with tempfile.TemporaryDirectory(prefix=f".{place.name}-", dir=place.parent) as beside:
-            made = Path(beside) / "site"
-            _build(made)
-            if place.exists():
-                place.rename(Path(beside) / "before")
-            made.rename(place)
-    except OSError as error:
-        raise SiteError(f"The site cannot be written to {output}: {why(error)}.") from None
-    return output / "index.html"
-
-
-def _build(folder: Path) -> None:
-    from base.files.whole import write_bytes
-
     mkdocs = ("env", "NO_MKDOCS_2_WARNING=1", sys.executable, "-m", "mkdocs")
-    options = ("--config-file", CONFIGURATION, "--site-dir", folder)
+    options = ("--config-file", CONFIGURATION, "--site-dir", output.resolve())
     done = children.run([*mkdocs, "build", *options], within_s=WITHIN_S, folder=ROOT)
     if done.returncode:
         raise SiteError(f"The site was not built. {_complaints(done.stderr)}")
-    write_bytes(folder / _MARK, b"Written by ./lab dev site, which replaces this folder.\n")
+    write_bytes(mark, b"Written by ./lab dev site, which replaces this folder.\n")
+    return output / "index.html"
 
 
 def _complaints(said: str) -> str:
@@ -79,7 +63,3 @@ def _complaints(said: str) -> str:
         return f"MkDocs says: {children.last_words(said)}"
     lines = (line for line in said.strip().splitlines() if line and not line.startswith("INFO"))
     return "\n".join(lines) or "MkDocs does not say why."
-
-
-def _may_be_replaced(folder: Path) -> bool:
-    return folder.is_dir() and (not any(folder.iterdir()) or (folder / _MARK).is_file())

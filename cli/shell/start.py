@@ -151,23 +151,17 @@ _NO_MORE = (
     "ThreadPoolBuildError",
     "memory allocation of",
 )
+_ERRORS_OF_LIMITS = (errno.EMFILE, errno.ENFILE, errno.ENOMEM, errno.EAGAIN)
 
 
 def _of_limits(error: BaseException) -> str | None:
     """What was used up because this machine, or its user's limits, give no more."""
-    import resource
-
-    def limit(option: str, kind: int, unit: int = 1) -> str:
-        """As the shell's `ulimit` tells it."""
-        most = resource.getrlimit(kind)[0]
-        return f"ulimit {option} {'unlimited' if most == resource.RLIM_INFINITY else most // unit}"
-
+    said = "".join(traceback.format_exception_only(error)).strip()
     number = error.errno if isinstance(error, OSError) else None
-    if number in (errno.EMFILE, errno.ENFILE):
-        return f"No more files can be opened ({limit('-n', resource.RLIMIT_NOFILE)}); raise the limit."
-    said = "".join(traceback.format_exception_only(error))
-    of_memory = isinstance(error, MemoryError) or number in (errno.ENOMEM, errno.EAGAIN)
-    if of_memory or any(words in said for words in _NO_MORE):
-        memory, threads = limit("-v", resource.RLIMIT_AS, 1024), limit("-u", resource.RLIMIT_NPROC)
-        return f"No more memory or threads are given ({memory}, {threads}); free some, or raise the limit."
+    if (
+        isinstance(error, MemoryError)
+        or number in _ERRORS_OF_LIMITS
+        or any(word in said for word in _NO_MORE)
+    ):
+        return f"This machine, or its limits (ulimit -a), give no more files, memory or threads: {said}."
     return None
