@@ -9,11 +9,11 @@ import random
 import statistics
 import subprocess
 import tempfile
-from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterable
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import asdict, dataclass
 from functools import partial
+from itertools import groupby
 from pathlib import Path
 from typing import Any
 
@@ -56,11 +56,6 @@ class Trial:
     chip: str
     flash_acr: int
 
-    @property
-    def group(self) -> tuple[str, str, int]:
-        """The row of the report that it counts in."""
-        return self.kind, self.chip, self.flash_acr
-
     def source(self) -> str:
         """The C source."""
         write = {
@@ -88,11 +83,6 @@ class Compared:
         """The bound over what was measured."""
         return self.cycles / self.seen if self.cycles is not None and self.seen else None
 
-    @property
-    def sound(self) -> bool:
-        """Whether it took no longer than its bound."""
-        return self.ratio is None or self.ratio >= 1
-
 
 @dataclass(frozen=True)
 class Report:
@@ -105,40 +95,21 @@ class Report:
     @property
     def sound(self) -> bool:
         """Whether no section took longer than its bound, and at least one was compared."""
-        return bool(self.ratios()) and all(comparison.sound for comparison in self.sections)
+        return bool(_ratios(self.sections)) and not self.violations
 
     @property
-    def violations(self) -> tuple[Compared, ...]:
+    def violations(self) -> list[Compared]:
         """The sections that took longer."""
-        return tuple(comparison for comparison in self.sections if not comparison.sound)
-
-    def ratios(self, of: tuple[str, str, int] | None = None) -> list[float]:
-        """Of the sections that have a bound and ran, of one kind, chip and setting, or of all."""
-        return [
-            comparison.ratio
-            for comparison in self.sections
-            if comparison.ratio is not None and of in (None, comparison.trial.group)
-        ]
+        return [compared for compared in self.sections if compared.ratio is not None and compared.ratio < 1]
 
     def says(self) -> str:
         """The outcome in a sentence."""
-        ratios = self.ratios()
+        ratios = _ratios(self.sections)
         spread = f": bound over measured {min(ratios):.3f} to {max(ratios):.2f}" if ratios else ""
         return (
             f"{len(self.violations)} of {len(ratios):,} sections of {self.programs:,} random programs "
             f"(seed {self.seed}) took longer than their bounds{spread}."
         )
-
-    def rows(self) -> Iterator[tuple[str, str, int, int, list[float]]]:
-        """Each kind, chip and setting with its number of sections, and the ratios of those that
-        were compared.
-        """
-        there = Counter(comparison.trial.group for comparison in self.sections)
-        for kind in dict.fromkeys(KINDS):
-            for chip in _CHIPS.values():
-                for setting in chip.settings:
-                    if count := there[kind, chip.name, setting]:
-                        yield kind, chip.name, setting, count, self.ratios((kind, chip.name, setting))
 
     def as_json(self) -> dict[str, Any]:
         """The document that `./lab dev soundness --json` prints."""
@@ -146,21 +117,35 @@ class Report:
             **outcomes.heading("soundness", self.sound, self.says()),
             "seed": self.seed,
             "programs": self.programs,
-            "settings": [
-                {
-                    "kind": kind,
-                    "chip": chip,
-                    "flash_acr": f"{setting:#x}",
-                    "sections": there,
-                    "compared": len(ratios),
-                    "least_ratio": min(ratios, default=None),
-                    "median_ratio": statistics.median(ratios) if ratios else None,
-                    "greatest_ratio": max(ratios, default=None),
-                }
-                for kind, chip, setting, there, ratios in self.rows()
-            ],
+            "settings": [_setting(*row) for row in groupby(sorted(self.sections, key=_group), key=_group)],
             "violations": [asdict(comparison) for comparison in self.violations],
         }
+
+
+def _ratios(sections: Iterable[Compared]) -> list[float]:
+    """Of the sections that have a bound and ran."""
+    return [compared.ratio for compared in sections if compared.ratio is not None]
+
+
+def _group(compared: Compared) -> tuple[str, str, int]:
+    """The row of the report that a section counts in: kind, chip and setting."""
+    return compared.trial.kind, compared.trial.chip, compared.trial.flash_acr
+
+
+def _setting(group: tuple[str, str, int], compared: Iterable[Compared]) -> dict[str, Any]:
+    sections = list(compared)
+    ratios = _ratios(sections)
+    kind, chip, flash_acr = group
+    return {
+        "kind": kind,
+        "chip": chip,
+        "flash_acr": f"{flash_acr:#x}",
+        "sections": len(sections),
+        "compared": len(ratios),
+        "least_ratio": min(ratios, default=None),
+        "median_ratio": statistics.median(ratios) if ratios else None,
+        "greatest_ratio": max(ratios, default=None),
+    }
 
 
 def trials(n: int, seed: int) -> list[Trial]:
@@ -216,10 +201,9 @@ def as_text(report: Report) -> str:
     """The table by kind and setting, the sentence, and each section that took too long."""
     form = "{:10} {:14} {:>9} {:>8} {:>8} {:>8} {:>8} {:>8}"
     lines = [form.format("kind", "chip", "FLASH_ACR", "sections", "compared", "least", "median", "greatest")]
-    for kind, chip, setting, there, ratios in report.rows():
-        spread = (min(ratios), statistics.median(ratios), max(ratios)) if ratios else ()
-        figures = [*(f"{ratio:.3f}" for ratio in spread), "", "", ""][:3]
-        lines.append(form.format(kind, chip, f"{setting:#x}", f"{there:,}", f"{len(ratios):,}", *figures))
+    for setting in report.as_json()["settings"]:
+        figures = ["" if cell is None else f"{cell:.3f}" for cell in list(setting.values())[5:]]
+        lines.append(form.format(*list(setting.values())[:5], *figures))
     for comparison in report.violations:
         trial = comparison.trial
         lines.append(
