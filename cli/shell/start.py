@@ -1,4 +1,4 @@
-"""How a command starts and ends: its exit status, and one sentence for whatever stops it.
+"""How a command starts and ends: its exit status, one sentence for whatever stops it, its streams.
 
 The statuses are 0 as asked, 1 worse or not complete, 2 misused or cannot say, 128 + n after a
 signal. A command may declare another for what it refuses. A command that runs another program
@@ -8,20 +8,25 @@ passes on the status of that.
 from __future__ import annotations
 
 import errno
+import io
 import os
+import re
 import sys
 import traceback
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from contextlib import suppress
 from functools import cache
 from importlib.util import find_spec
+from typing import Any, NoReturn, TextIO
 
 import click
 from click.shell_completion import get_completion_class
 
 import cli
 from base.files.errors import CANNOT_SAY, TailscopeError
+from base.files.printable import printable_lines
+from base.files.whole import why
 from base.processes import signals
-from cli.shell import streams
 from cli.shell.declare import group
 
 PROGRAM = "./lab"
@@ -57,11 +62,11 @@ def main(words: Sequence[str]) -> int:
     """Runs the command of these words; returns its exit status. Whenever a signal comes, it gets
     its sentence.
     """
-    streams.take_over()
+    take_over()
     try:
         status = _status(words)
         sys.stdout.flush()
-    except streams.OutputError as lost:
+    except OutputError as lost:
         if lost.exit_status == 1:
             print(lost, file=sys.stderr)
         return lost.exit_status
@@ -165,3 +170,91 @@ def _of_limits(error: BaseException) -> str | None:
     ):
         return f"This machine, or its limits (ulimit -a), give no more files, memory or threads: {said}."
     return None
+
+
+# Standard input, output and error, whatever the shell made of them.
+
+
+_PIPE_GONE_STATUS = 128 + 13
+"""What a shell tells of a command that SIGPIPE ended: nobody reads on, as behind `head -1`."""
+
+
+class OutputError(Exception):
+    """Standard output cannot be written."""
+
+    def __init__(self, cause: OSError) -> None:
+        super().__init__(f"The output cannot be written: {why(cause)}.")
+        self.exit_status = _PIPE_GONE_STATUS if cause.errno == errno.EPIPE else 1
+
+
+def take_over() -> None:
+    """From now on a print that fails raises OutputError, and words on stderr that fail are lost.
+
+    A stream that is closed would else lend its number to the next file that is opened, and a
+    child's words would end in it. It is led nowhere.
+    """
+    for number in range(3):
+        try:
+            os.fstat(number)
+        except OSError:
+            os.open(os.devnull, os.O_RDWR)  # it takes the least number that is free
+            os.set_inheritable(number, True)
+    sys.stdout = _stream(sys.stdout, 1, _complain)
+    sys.stderr = _stream(sys.stderr, 2, lambda _: None)
+
+
+def _complain(error: OSError) -> NoReturn:
+    raise OutputError(error) from None
+
+
+class _Guarded(io.FileIO):
+    """A descriptor whose failed writes are told to `failed`, and then count as written."""
+
+    def __init__(self, number: int, failed: Callable[[OSError], None]) -> None:
+        super().__init__(number, "wb", closefd=False)
+        self._failed = failed
+
+    def write(self, data: Any, /) -> int:
+        """All of `data`, or what the system took of it."""
+        try:
+            return super().write(data) or 0
+        except OSError as error:
+            self._failed(error)
+            return len(data)
+
+
+_OF_RICH = re.compile("(\x1b\\[[?0-9;]*[A-Za-z]|\r)")
+"""What Rich has a terminal do: colours, and lines that are written anew."""
+
+
+class _Shown(io.TextIOWrapper):
+    """A stream of which nothing is hidden: whatever a name holds, a terminal is shown its letters.
+
+    Colours reach a terminal, and nothing else does.
+    """
+
+    def write(self, text: str, /) -> int:
+        """All of `text`, control characters as Python writes them."""
+        if self.isatty():
+            parts = _OF_RICH.split(text)
+            parts[::2] = map(printable_lines, parts[::2])
+            super().write("".join(parts))
+        else:
+            super().write(printable_lines(text))
+        return len(text)
+
+
+def _stream(before: TextIO | None, number: int, failed: Callable[[OSError], None]) -> TextIO:
+    """What writes to `number` from now on, in the encoding of `before`;
+    line by line on a terminal.
+    """
+    if before is not None:
+        with suppress(OSError):
+            before.flush()
+    guarded = _Guarded(number, failed)
+    return _Shown(
+        io.BufferedWriter(guarded),
+        encoding=before.encoding if before is not None else "utf-8",
+        errors="backslashreplace",
+        line_buffering=number == 2 or guarded.isatty(),
+    )

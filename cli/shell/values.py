@@ -20,9 +20,9 @@ from click.shell_completion import CompletionItem
 from base import heap_size
 from base.files.errors import TailscopeError, nearest
 from base.files.printable import printable
+from base.microseconds import seconds_of
 from base.paths import RUNS
 from base.run_folder.named_quantities import MOST_WORST, NAMED
-from base.microseconds import seconds_of
 
 FILE = click.Path(path_type=Path)
 FOLDER = click.Path(path_type=Path, file_okay=False)
