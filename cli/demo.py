@@ -11,8 +11,7 @@ SCENARIOS = ("mem_stress", "mem_frag")
 
 @declare(section="Run and measure")
 @option("--full", is_flag=True, help="print all statistics, also of many runs")
-@shared.summary
 @json_option
-def command(full: bool, summary: str | None, as_json: bool) -> int:
+def command(full: bool, as_json: bool) -> int:
     """Run mem_stress and mem_frag on seglist and TLSF, and write the dashboard."""
-    return scenario.run(SCENARIOS, shared.USUAL_TWO.split(","), full=full, as_json=as_json or bool(summary))
+    return scenario.run(SCENARIOS, shared.USUAL_TWO.split(","), full=full, as_json=as_json)

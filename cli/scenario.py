@@ -77,7 +77,6 @@ OPTIMIZATIONS: dict[str, Optimization] = {"-O1": "1", "-O2": "2", "-O3": "3", "-
     help="the folder that the runs and their dashboard go to; runs when not given",
 )
 @option("--full", is_flag=True, help="print all statistics, also of many runs")
-@shared.summary
 @json_option
 def command(
     name: str,
@@ -100,7 +99,6 @@ def command(
     placements: int,
     runs: Path | None,
     full: bool,
-    summary: str | None,
     as_json: bool,
 ) -> int:
     """Run one scenario, judge it, and write the dashboard of its runs."""
@@ -122,7 +120,7 @@ def command(
         heap_bytes=heap_bytes,
         placements=placements,
     )
-    return run((name,), allocator, options, full=full, as_json=as_json or bool(summary), runs_folder=runs)
+    return run((name,), allocator, options, full=full, as_json=as_json, runs_folder=runs)
 
 
 def run(

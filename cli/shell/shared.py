@@ -160,7 +160,6 @@ trace = option(
     type=FILE,
     help="a file of operations, which the scenario `recorded` replays (docs/how-to/traces.md)",
 )
-summary = option("--summary", type=choice("json"), hidden=True, help="json: what --json prints")
 
 
 def own_program(command: Command) -> Command:
