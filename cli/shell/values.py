@@ -51,7 +51,7 @@ class Value(click.ParamType[Any]):
         read: Callable[[str], Any],
         give: str = "",
         *,
-        words: Callable[[click.Context | None], Iterable[str]] = lambda _: (),
+        words: Callable[[], Iterable[str]] = tuple,
         several: bool = False,
         otherwise: str = "",
     ) -> None:
@@ -78,7 +78,7 @@ class Value(click.ParamType[Any]):
         """The candidates that begin so; where none does, what `otherwise` says."""
         before, comma, last = incomplete.rpartition(",") if self.several else ("", "", incomplete)
         others = before.split(",")
-        words = [word for word in self.words(ctx) if word.startswith(last) and word not in others]
+        words = [word for word in self.words() if word.startswith(last) and word not in others]
         if self.otherwise and not words:
             return [CompletionItem(incomplete, type=self.otherwise)]
         return [CompletionItem(f"{before}{comma}{word}") for word in words]
@@ -97,7 +97,7 @@ def several(*words: str) -> Value:
         return chosen if {*chosen} <= {*words} else None
 
     give = f"{', '.join(words)}, or several of them with commas"
-    return Value("WORDS", read, give, words=lambda _: words, several=True)
+    return Value("WORDS", read, give, words=lambda: words, several=True)
 
 
 def whole(least: int | None = 1, most: int | None = None) -> click.IntRange:
@@ -242,12 +242,6 @@ def _all_allocators() -> list[str]:
     return ["all", *catalogue.allocators()]
 
 
-def _all_knobs() -> list[str]:
-    from firmware.build import catalogue
-
-    return [f"{knob}=" for row in catalogue.allocators().values() for knob in row.knobs]
-
-
 def _all_boards() -> list[str]:
     from capture.desk import bench
     from firmware.build import boards
@@ -262,31 +256,18 @@ def _all_scenarios() -> tuple[str, ...]:
     return catalogue.names()
 
 
-def _parameters(ctx: click.Context | None) -> list[str]:
-    """Those of the scenario of a line that is not complete; Click leaves a word where it reads no
-    more.
-    """
-    from scenarios import catalogue
-
-    words = (ctx.params.get("name"), ctx.params.get("scenario"), *ctx.args) if ctx else ()
-    name = next((word for word in words if word in catalogue.names()), None)
-    return [f"{parameter}=" for parameter in catalogue.load(name).parameters] if name else []
-
-
 OUTPUT, OUTPUT_FOLDER = _writable(folder=False), _writable(folder=True)
-ALLOCATORS = Value("NAMES", lambda word: word.split(","), words=lambda _: _all_allocators(), several=True)
+ALLOCATORS = Value("NAMES", lambda word: word.split(","), words=_all_allocators, several=True)
 """Names of the catalogue and paths of files, with commas, or `all`: a list of words."""
-SCENARIO = Value("SCENARIO", str, words=lambda _: _all_scenarios(), otherwise="file")
+SCENARIO = Value("SCENARIO", str, words=_all_scenarios, otherwise="file")
 """A scenario of the bench, or the path of a TOML file."""
-BOARD = Value("BOARD", str, words=lambda _: _all_boards(), otherwise="file")
+BOARD = Value("BOARD", str, words=_all_boards, otherwise="file")
 """A board of the bench, or the path of a TOML file."""
-BOARDS = Value(
-    "BOARDS", _boards, "each board once", words=lambda _: _all_boards(), several=True, otherwise="file"
-)
+BOARDS = Value("BOARDS", _boards, "each board once", words=_all_boards, several=True, otherwise="file")
 RUN = Value(
     "RUN",
     run_folder,
-    words=lambda _: (f"{RUNS.name}/{name}" for name in _runs(RUNS)),
+    words=lambda: (f"{RUNS.name}/{name}" for name in _runs(RUNS)),
     otherwise="dir",
 )
 """A folder that is there; of `runs` the latest first."""
@@ -299,7 +280,6 @@ WORST = Value(
     "worst[=N]",
     _worst,
     f"worst, or worst=N with N from 1 to {MOST_WORST}",
-    words=lambda _: ("worst", "worst=10"),
 )
 """How many of the longest are meant."""
 INSTANT = instant()
@@ -314,12 +294,11 @@ SCALE = Value(
     "N|auto",
     lambda word: 0 if word == "auto" else int(word) if re.fullmatch("[1-9][0-9]{0,8}", word) else None,
     "auto, or a whole number of 1 or more",
-    words=lambda _: ("auto",),
 )
 """Of a trace: one block in so many; 0 is `auto`."""
-STIMULUS = Value("MODE", _stimulus, words=lambda _: ("none", "periodic", "sweep", "random", "burst"))
+STIMULUS = Value("MODE", _stimulus)
 """A stimulus of scenarios.stimulus."""
-KNOB = Value("NAME=VALUE", _knob, "NAME=VALUE, a number, such as TLSF_SLOTS=8", words=lambda _: _all_knobs())
-PARAMETER = Value("NAME=VALUE", _assignment, "NAME=VALUE, such as depth=64", words=_parameters)
+KNOB = Value("NAME=VALUE", _knob, "NAME=VALUE, a number, such as TLSF_SLOTS=8")
+PARAMETER = Value("NAME=VALUE", _assignment, "NAME=VALUE, such as depth=64")
 PAIRS = Value("OURS=THEIRS,…", _pairs, "OURS=THEIRS, such as CRIT=PA8,STIM=PA0, and each channel once")
 QUANTITY = choice(*NAMED)

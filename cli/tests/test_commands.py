@@ -65,7 +65,7 @@ def test_a_wrong_command_line_is_one_sentence(words: str, sentence: str) -> None
 def test_words_that_are_held_twice_to_load_nothing_are_the_same() -> None:
     assert shared.RECORDS == RECORDS
     locking = next(param for param in scenario.params if param.name == "locking")
-    assert locking.type.words(None) == Locking.__args__  # type: ignore[attr-defined]
+    assert locking.type.words() == Locking.__args__  # type: ignore[attr-defined]
 
 
 SLOW = (

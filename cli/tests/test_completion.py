@@ -41,7 +41,6 @@ def candidates(line: str) -> list[str]:
         ("scenario mem_frag --allocator tlsf_c", ["tlsf_compact", "tlsf_conte", "tlsf_crate"]),
         ("scenario mem_frag --allocator seglist,o1", ["seglist,o1heap"]),
         ("scenario mem_frag --art on,", ["on,off"]),
-        ("scenario mem_frag --parameter de", ["depth="]),
         ("scenario mem_frag --full --board virtual:", [f"virtual:{name}" for name in NUCLEOS]),
         ("heap fragmentation x --no-s", ["--no-search"]),
         ("wiring ", ["plan", "check"]),

@@ -91,28 +91,26 @@ def swapped_records(log: bytes, random: np.random.Generator) -> Planted:
 def swapped_calibration(log: bytes, random: np.random.Generator) -> Planted:
     """Two calibration records in each other's place."""
     lines = log.split(b"\n")
-    numbers = [at for at, line in enumerate(lines) if _name(line) == "CAL"]
-    first, other = sorted(random.choice(numbers, 2, replace=False).tolist())
+    first, other = sorted(random.choice(_lines_of(lines, "CAL"), 2, replace=False).tolist())
     return _swapped(lines, first, other)
 
 
 def altered_field(log: bytes, random: np.random.Generator, record: str, field: str, index: int) -> Planted:
     """A field with one digit altered, or one letter, or another word."""
     lines = log.split(b"\n")
-    at = int(random.choice([at for at, line in enumerate(lines) if _name(line) == record]))
+    at = int(random.choice(_lines_of(lines, record)))
     before = _fields(lines[at])[index + 1]
     after = _altered(record, field, before, random)
-    words = f"{record}'s {field} in line {at + 1} is {after} instead of {before}"
-    return _sent(lines, {at: (index, after)}), words
+    return _sent(lines, {at: after}, index), f"{record}'s {field} in line {at + 1} is {after} for {before}"
 
 
 def raised_field(log: bytes, random: np.random.Generator, record: str, index: int) -> Planted:
     """A number that is too high by a little, in each record of the name or in one."""
     lines, by = log.split(b"\n"), int(random.integers(1, _MOST_STEPS + 1))
-    every = [at for at, line in enumerate(lines) if _name(line) == record]
+    every = _lines_of(lines, record)
     chosen = every if random.integers(2) else [int(random.choice(every))]
-    changes = {at: (index, str(min(int(_fields(lines[at])[index + 1]) + by, _U32))) for at in chosen}
-    return _sent(lines, changes), f"field {index + 1} of {len(chosen)} {record} records is too high by {by}"
+    changes = {at: str(min(int(_fields(lines[at])[index + 1]) + by, _U32)) for at in chosen}
+    return _sent(lines, changes, index), f"field {index + 1} of {len(chosen)} {record} is too high by {by}"
 
 
 def merged_otherwise(log: bytes, random: np.random.Generator, answer: str) -> Planted:
@@ -124,15 +122,15 @@ def merged_otherwise(log: bytes, random: np.random.Generator, answer: str) -> Pl
     merged = [
         (at, index)
         for record, index in _TICKS[answer]
-        for at, line in enumerate(lines)
-        if _name(line) == record and 0 < int(_fields(line)[index + 1]) < _U32
+        for at in _lines_of(lines, record)
+        if 0 < int(_fields(lines[at])[index + 1]) < _U32
     ]
     if not merged:
         return log, f"no record tells of a wait of {answer}"
     at, index = merged[int(random.integers(len(merged)))]
     ticks = int(_fields(lines[at])[index + 1])
     after = ticks - period if ticks > period and random.integers(2) else ticks + period
-    return _sent(lines, {at: (index, str(after))}), f"line {at + 1} tells {after} ticks instead of {ticks}"
+    return _sent(lines, {at: str(after)}, index), f"line {at + 1} tells {after} ticks instead of {ticks}"
 
 
 def _fields(line: bytes) -> list[str]:
@@ -140,17 +138,24 @@ def _fields(line: bytes) -> list[str]:
     return line[1:].rpartition(b"*")[0].decode("ascii").split(",")
 
 
-def _sent(lines: list[bytes], changes: Mapping[int, tuple[int, str]]) -> bytes:
-    """The log with these fields, by the number of the line, and with checksums that are right."""
-    for at, (index, value) in changes.items():
+def _sent(lines: list[bytes], changes: Mapping[int, str], index: int) -> bytes:
+    """The log with these values of the field at `index`, by the number of the line, and with
+    checksums that are right.
+    """
+    for at, value in changes.items():
         fields = _fields(lines[at])
         fields[index + 1] = value
         lines[at] = encode(",".join(fields)).rstrip(b"\n")
-    last = max((at for at, line in enumerate(lines) if _name(line) == "END"), default=None)
-    if last is not None and last not in changes:
+    ends = _lines_of(lines, "END")
+    if ends and ends[-1] not in changes:
         crc32 = parse(b"\n".join(lines)).crc32
-        lines[last] = encode(",".join([*_fields(lines[last])[:2], f"{crc32:08X}"])).rstrip(b"\n")
+        lines[ends[-1]] = encode(",".join([*_fields(lines[ends[-1]])[:2], f"{crc32:08X}"])).rstrip(b"\n")
     return b"\n".join(lines)
+
+
+def _lines_of(lines: Sequence[bytes], record: str) -> list[int]:
+    """The numbers of the lines that are a record of this name."""
+    return [at for at, line in enumerate(lines) if _name(line) == record]
 
 
 def _altered(record: str, field: str, text: str, random: np.random.Generator) -> str:
@@ -170,7 +175,7 @@ def _drawn(log: bytes, random: np.random.Generator) -> tuple[list[bytes], int]:
     lines = log.split(b"\n")
     names = sorted({_name(line) for line in lines if line.startswith(b"@")})
     name = str(random.choice(names))
-    return lines, int(random.choice([at for at, line in enumerate(lines) if _name(line) == name]))
+    return lines, int(random.choice(_lines_of(lines, name)))
 
 
 def _swapped(lines: list[bytes], first: int, other: int) -> Planted:

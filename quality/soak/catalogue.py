@@ -1,6 +1,5 @@
 """The faults that a desk can have: those of faults.toml; what befalls a run at a step of the bench,
-done by the bench's own process; and the table of docs/how-to/desk.md, which
-`python -m quality.soak.catalogue` writes.
+done by the bench's own process.
 
 The bench says what step it is at (the run's `progress`), and an act is done there and then. So it
 happens at the same place of the run on a busy machine, too.
@@ -8,7 +7,6 @@ happens at the same place of the run on a busy machine, too.
 
 from __future__ import annotations
 
-import csv
 import os
 import re
 import signal
@@ -17,11 +15,8 @@ import time
 import tomllib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from io import StringIO
 from pathlib import Path
 
-from base.files.whole import write_bytes
-from base.paths import ROOT
 from base.run_folder.folder import SERIAL_LOG
 from simulator.desk import CONTROL, ask
 
@@ -62,11 +57,6 @@ class DeskFault:
         if self.act == "terminate":
             return 143
         return 0 if self.verdict == COMPLETE else 1
-
-    @property
-    def kept(self) -> str:
-        """What is kept of the run."""
-        return "nothing" if self.verdict == REFUSED else "all that came"
 
 
 def is_part(words: str, sentence: str) -> bool:
@@ -124,24 +114,3 @@ def _is_our_sigrok(process: Path) -> bool:
     except OSError:
         return False  # it has ended
     return name == TOOL and int(rest.split()[1]) == os.getpid()
-
-
-FILE = ROOT / "docs" / "results" / "desk-faults.csv"
-_COLUMNS = ("fault", "injected", "what detects it", "it says", "outcome", "exit status", "kept")
-
-
-def table() -> str:
-    """The whole table, as the file has it."""
-    text = StringIO()
-    writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(_COLUMNS)
-    for fault in FAULTS:
-        if fault is not NONE:
-            says = fault.says or fault.notes
-            head = (fault.name, fault.injected, fault.detected_by, says)
-            writer.writerow([*head, fault.verdict, fault.exit_status, fault.kept])
-    return text.getvalue()
-
-
-if __name__ == "__main__":
-    write_bytes(FILE, table().encode())

@@ -12,7 +12,6 @@ from pathlib import Path
 import pytest
 
 from base.run_folder.folder import SERIAL_LOG
-from quality.soak import catalogue as page
 from quality.soak.catalogue import COMPLETE, FAULTS, NONE, REFUSED, named
 from quality.soak.soak import Headlines, Outcome, carry_out
 
@@ -69,7 +68,3 @@ def test_a_fault_of_the_desk_has_its_outcome(name: str, tmp_path: Path, referenc
 
 def _folders(runs: Path) -> Sequence[Path]:
     return [path for path in runs.iterdir() if path.is_dir()]
-
-
-def test_the_kept_table_is_that_of_the_catalogue() -> None:
-    assert page.table() == page.FILE.read_text(encoding="utf-8")
