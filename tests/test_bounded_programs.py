@@ -124,7 +124,7 @@ def test_without_its_bound_a_loop_is_named_with_its_line(folder: Path) -> None:
 def test_no_random_program_takes_longer_than_its_bounds(seed: int, option: str, flash_acr: int) -> None:
     comparisons = compare(Trial(BRANCHING, seed, option, "stm32f401re", flash_acr))
     assert len(comparisons) == SECTIONS[BRANCHING]
-    assert all(comparison.sound and comparison.ratio is not None for comparison in comparisons)
+    assert all(comparison.ratio is not None and comparison.ratio >= 1 for comparison in comparisons)
 
 
 @pytest.mark.parametrize(("seed", "flash_acr"), [(100, 2), (103, 0), (6, 0x702)])
@@ -133,6 +133,7 @@ def test_what_has_one_way_takes_what_its_bound_says(seed: int, flash_acr: int) -
     most = 1.2 if flash_acr < 8 else 2
     assert len(comparisons) == SECTIONS[STRAIGHT]
     for comparison in comparisons:
-        assert comparison.sound
         assert comparison.cycles is not None and comparison.seen is not None
-        assert comparison.cycles <= most * comparison.seen + MASKING_CYCLES, comparison.function
+        assert comparison.seen <= comparison.cycles <= most * comparison.seen + MASKING_CYCLES, (
+            comparison.function
+        )
