@@ -47,8 +47,8 @@ def test_any_other_word_is_one_sentence_with_the_rooms_there_are(word: str) -> N
 
 
 def test_a_room_has_its_style_and_its_tests_and_no_other_rooms() -> None:
-    style = [f"python: {tool} in capture/desk" for tool in ("ruff", "format", "mypy")]
-    assert names("capture/desk") == [*style, "python: layers", "python: pytest in capture/desk"]
+    style = [f"python: {tool} in quality/faults" for tool in ("ruff", "format", "mypy")]
+    assert names("quality/faults") == [*style, "python: layers", "python: pytest in quality/faults"]
     assert names("ci") == ["ci: shellcheck"]
     assert names("docs") == ["python: pytest in docs"]
     assert {name.split(":")[0] for name in names("simulator")} == {"simulator", "python", "c"}
