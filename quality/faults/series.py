@@ -25,6 +25,7 @@ from analysis import outcomes
 from base.files.errors import TailscopeError, near_miss
 from base.run_folder.manifest import Manifest, Verdict
 from base.tell import Tell
+from base.text_table import TextTable, printed
 from capture.acquisition.sigrok import Sigrok
 from capture.acquisition.source import RunRequest, Taken
 from capture.acquisition.stored import read_stored
@@ -328,16 +329,13 @@ def as_text(report: Report | Outcome) -> str:
     if isinstance(report, Outcome):
         return _in_full(report)
     counts = {**_by_kind(report.outcomes), "total": _counts(report.outcomes)}
-    wide = max(map(len, counts))
-    heads = [fate.replace("_", " ") for fate in ("planted", *FATES)]
-    lines = [" ".join([" " * wide, *heads])]
-    for kind, row in counts.items():
-        cells = (f"{n:{len(head)},}" for head, n in zip(heads, row.values(), strict=True))
-        lines.append(" ".join([f"{kind:{wide}}", *cells]))
+    rows = [[kind, *(f"{number:,}" for number in row.values())] for kind, row in counts.items()]
+    heads = ("kind", "planted", *(fate.replace("_", " ") for fate in FATES))
     unsound = [outcome for outcome in report.outcomes if not outcome.sound]
-    for _, of_kind in groupby(unsound, key=lambda outcome: outcome.fault.kind):
-        lines += [f"\n{_in_full(outcome)}" for outcome in islice(of_kind, _SHOWN_OF_A_KIND)]
-    return "\n".join(lines)
+    by_kind = groupby(unsound, key=lambda outcome: outcome.fault.kind)
+    shown = [outcome for _, of_kind in by_kind for outcome in islice(of_kind, _SHOWN_OF_A_KIND)]
+    table = TextTable("", heads, rows, range(1, len(heads)))
+    return printed([table, *(f"\n{_in_full(outcome)}" for outcome in shown)])
 
 
 def _in_full(outcome: Outcome) -> str:

@@ -22,6 +22,7 @@ from typing import Any
 from base.files.errors import TailscopeError, no_such
 from base.processes import children, signals
 from base.processes.children import marked
+from base.text_table import TextTable, printed
 from capture.desk import emulated
 from capture.desk.bench import read_bench
 from firmware.build import image as firmware
@@ -268,11 +269,8 @@ def check_names(boards: Sequence[str], faults: Sequence[str]) -> None:
 def as_text(accounting: Accounting) -> str:
     """The accounting."""
     document = accounting.as_json()
-    lines = [f"{'board':8} {'fault':26} {'outcome':13} runs"]
-    lines += [
-        f"{row['board']:8} {row['fault']:26} {row['verdict']:13} {row['runs']:4}"
-        for row in document["counts"]
-    ]
+    rows = [[str(cell) for cell in row.values()] for row in document["counts"]]
+    lines = []
     for outcome in accounting.unaccounted:
         lines.append(f"{outcome.board}, {outcome.fault}: {' '.join(outcome.wrong)}")
         lines += [f"  it said: {sentence}" for sentence in outcome.sentences]
@@ -281,4 +279,5 @@ def as_text(accounting: Accounting) -> str:
         f"{document['runs']:,} runs, {document['unaccounted']:,} unaccounted for"
         f"{', stopped by a signal' * accounting.stopped}"
     )
-    return "\n".join([*lines, f"results: {accounting.folder}"])
+    table = TextTable("", ("board", "fault", "outcome", "runs"), rows, (3,))
+    return printed([table, *lines, f"results: {accounting.folder}"])

@@ -22,6 +22,7 @@ from analysis.program.bounds.measure import bounds
 from analysis.program.subject import Subject
 from base.files.errors import TailscopeError
 from base.tell import Tell
+from base.text_table import TextTable, printed
 from quality.soundness import programs
 from quality.soundness.compiling import chips, compiled
 from simulator.program import user_program
@@ -199,11 +200,15 @@ def compare(trial: Trial) -> list[Compared]:
 
 def as_text(report: Report) -> str:
     """The table by kind and setting, the sentence, and each section that took too long."""
-    form = "{:10} {:14} {:>9} {:>8} {:>8} {:>8} {:>8} {:>8}"
-    lines = [form.format("kind", "chip", "FLASH_ACR", "sections", "compared", "least", "median", "greatest")]
-    for setting in report.as_json()["settings"]:
-        figures = ["" if cell is None else f"{cell:.3f}" for cell in list(setting.values())[5:]]
-        lines.append(form.format(*list(setting.values())[:5], *figures))
+    heads = ("kind", "chip", "FLASH_ACR", "sections", "compared", "least", "median", "greatest")
+    rows = [
+        [
+            "" if cell is None else f"{cell:.3f}" if isinstance(cell, float) else str(cell)
+            for cell in row.values()
+        ]
+        for row in report.as_json()["settings"]
+    ]
+    lines = []
     for comparison in report.violations:
         trial = comparison.trial
         lines.append(
@@ -211,4 +216,4 @@ def as_text(report: Report) -> str:
             f"FLASH_ACR {trial.flash_acr:#x}): "
             f"bound {comparison.cycles:,}, measured {comparison.seen:,} cycles"
         )
-    return "\n".join([*lines, report.says()])
+    return printed([TextTable("", heads, rows, range(2, len(heads))), *lines, report.says()])
