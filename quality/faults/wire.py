@@ -10,6 +10,7 @@ itself are in every sample of the capture.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from functools import partial
 
 import numpy as np
@@ -48,9 +49,7 @@ def insert_samples(edges: EdgeList, at: int, count: int) -> EdgeList:
     """The capture with its sample `at` repeated `count` times more, and as many lost at its end."""
     sample = np.where(edges.sample > at, edges.sample + count, edges.sample)
     inside = sample < edges.total_samples
-    return EdgeList(
-        sample[inside], edges.word[inside], edges.samplerate_hz, edges.total_samples, edges.channels
-    )
+    return replace(edges, sample=sample[inside], word=edges.word[inside])
 
 
 def delete_samples(edges: EdgeList, at: int, count: int) -> EdgeList:
@@ -70,7 +69,7 @@ def flip(edges: EdgeList, bits: int, begin: int, end: int) -> EdgeList:
 
 def _without_repeats(edges: EdgeList, sample: Samples, word: Words) -> EdgeList:
     new = np.append(True, word[1:] != word[:-1])
-    return EdgeList(sample[new], word[new], edges.samplerate_hz, edges.total_samples, edges.channels)
+    return replace(edges, sample=sample[new], word=word[new])
 
 
 def kinds(edges: EdgeList) -> Iterator[tuple[str, Kind]]:
@@ -174,8 +173,7 @@ def told_samplerate(edges: EdgeList, random: np.random.Generator) -> Planted:
     """A clock that is not what it says: by a crystal's error, by that of no crystal."""
     ppm = _magnitude(random, MISTOLD_PPM) * int(random.choice((-1, 1)))
     rate_hz = round(edges.samplerate_hz * (1 + ppm / 1e6))
-    capture = EdgeList(edges.sample, edges.word, rate_hz, edges.total_samples, edges.channels)
-    return capture, f"the samplerate is told as {rate_hz:,} Hz, {ppm:+,} ppm"
+    return replace(edges, samplerate_hz=rate_hz), f"the samplerate is told as {rate_hz:,} Hz, {ppm:+,} ppm"
 
 
 def late_edges(edges: EdgeList, random: np.random.Generator) -> Planted:
@@ -183,17 +181,10 @@ def late_edges(edges: EdgeList, random: np.random.Generator) -> Planted:
     channel, rising = str(random.choice((*CHANNELS, ALL))), bool(random.integers(2))
     late = edges
     for name in CHANNELS if channel == ALL else (channel,):
-        late = _late(late, name, rising)
+        own = late.transitions(name)
+        fits = ~np.isin(own.sample + 1, own.sample) & (own.sample + 1 < edges.total_samples)
+        late = _moved(late, name, own.sample + (fits & (own.level == rising)))
     return late, f"each {'rise' if rising else 'fall'} of {channel} is seen a sample late"
-
-
-def _late(edges: EdgeList, channel: str, rising: bool) -> EdgeList:
-    own = edges.transitions(channel)
-    moved = own.sample[own.level == rising]
-    moved = moved[~np.isin(moved + 1, own.sample) & (moved + 1 < edges.total_samples)]
-    sample, word = _with_rows(edges, moved + 1)
-    word[np.searchsorted(sample, moved)] ^= np.uint8(_bit(channel))
-    return _without_repeats(edges, sample, word)
 
 
 def late_channel(edges: EdgeList, random: np.random.Generator, channel: str) -> Planted:
@@ -251,9 +242,14 @@ def answers_before_a_stimulus(edges: EdgeList, channel: str) -> Samples:
 def shift(edges: EdgeList, channel: str, by: int, first: int, last: int) -> EdgeList:
     """The capture with the edges of a channel between two samples moved `by` samples."""
     own = edges.transitions(channel).sample
-    moved = np.where((own > first) & (own < last), own + by, own)
-    # A pulse that is pushed into one that stays is gone with it.
-    places, times = np.unique(moved, return_counts=True)
+    return _moved(edges, channel, np.where((own > first) & (own < last), own + by, own))
+
+
+def _moved(edges: EdgeList, channel: str, places: Samples) -> EdgeList:
+    """The capture with the edges of a channel at these samples. A pulse that is pushed into one
+    that stays is gone with it.
+    """
+    places, times = np.unique(places, return_counts=True)
     toggles = places[times % 2 == 1]
     sample, word = _with_rows(edges, toggles)
     word &= ~np.uint8(_bit(channel))
