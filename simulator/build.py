@@ -36,8 +36,6 @@ STATIC = ("-C", "target-feature=+crt-static", "-C", "relocation-model=static")
 For a fixed address the compiler writes shorter jumps through tables and shorter calls. The
 interpreter makes one or two such jumps for each instruction of the board.
 """
-OTHERS = ("-C", "linker=rust-lld")
-"""For another machine, for which this one has no linker but Rust's own."""
 # From nothing it takes a minute or two.
 BUILD_WITHIN_S = 3600.0
 VERSION_WITHIN_S = 10.0
@@ -120,16 +118,12 @@ def _note(binary: Path, digest: str) -> Path:
     return binary.with_name(f"{binary.name}-{digest}-{built}.built")
 
 
-def command(name: str = NAME, target: str | None = None) -> list[str]:
-    """What builds a program; `lab` and `./lab test` build the same.
-
-    `target` is rustc's word for another machine; what is built for it lies at `binary(target)`.
-    """
+def command(name: str = NAME) -> list[str]:
+    """What builds a program; `lab` and `./lab test` build the same."""
     cargo = ["cargo", "rustc", "--release", "--locked", "--target-dir", str(FOLDER / "target")]
-    linking = OTHERS if target else STATIC if _has_static_libc() else ()
+    linking = STATIC if _has_static_libc() else ()
     return [
         *cargo,
-        *(("--target", target) if target else ()),
         "--package",
         name,
         "--bin",
@@ -149,11 +143,6 @@ def linted() -> tuple[str, ...]:
         return ()
     denied = "-D__CLIPPY_HACKERY__warnings__CLIPPY_HACKERY__"  # as cargo clippy hands it on
     return ("env", "RUSTC_WORKSPACE_WRAPPER=clippy-driver", f"CLIPPY_ARGS={denied}")
-
-
-def binary(target: str) -> Path:
-    """Where cargo puts the program for another machine."""
-    return FOLDER / "target" / target / "release" / NAME
 
 
 def _has_static_libc() -> bool:

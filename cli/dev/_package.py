@@ -68,13 +68,8 @@ def table() -> str:
     return re.sub(r"(?ms)^test = \[.*?^\]\n", "", text)
 
 
-def package(folder: Path) -> None:
-    """Copies the package below `folder`. Where a line says `./lab`, the copy says `tailscope`."""
-    _room(PACKAGE, folder)
-
-
 def rooms(folder: Path) -> None:
-    """Copies the rooms to `folder`, their lines as those of the package."""
+    """Copies the rooms to `folder`. Where a line says `./lab`, the copy says `tailscope`."""
     for room in _ROOMS:
         _room(room, folder)
     for name in _FILES:
@@ -93,13 +88,6 @@ def version(folder: Path) -> None:
     found = source_digest.digest_of(sorted(path for path in folder.rglob("*") if path.is_file()), folder)
     words = f"{project()['version']} {found[:12]} {revision()}".strip()
     (folder / "VERSION").write_text(f"{words}\n", encoding="utf-8")
-
-
-def program(folder: Path, binary: Path) -> None:
-    """Puts the simulator where simulator/build.py finds it in an installed package."""
-    place = folder / "simulator" / simulator.NAME
-    shutil.copyfile(binary, place)
-    place.chmod(0o755)
 
 
 def images(
@@ -227,8 +215,6 @@ def _copied(source: Path, place: Path) -> None:
     shutil.copymode(source, place)
 
 
-TARGETS = {"x86_64": "x86_64-unknown-linux-musl", "aarch64": "aarch64-unknown-linux-musl"}
-"""By architecture, as wheels call it, rustc's target where another machine's is asked for."""
 _PLATFORMS = "manylinux_2_17_{0}.manylinux2014_{0}.musllinux_1_1_{0}"
 """A program without shared libraries runs on all of them (PEP 600, PEP 656)."""
 _BUILD_WITHIN_S = 3600.0
@@ -266,45 +252,32 @@ class Made:
     without: dict[str, str]
 
 
-def make(output: Path, architecture: str | None, allocators: Collection[str], tell: Tell) -> Made:
-    """Writes wheel and source archive to the folder `output`.
+def make(output: Path, allocators: Collection[str], tell: Tell) -> Made:
+    """Writes a wheel for machines as this one and a source archive to the folder `output`.
 
-    `architecture` is None for this machine's. Raises PackageError, BuildError, WriteError.
+    Raises PackageError, BuildError, WriteError.
     """
     if find_spec("hatchling") is None:
         raise PackageError("A package needs hatchling: ./lab dev package installs requirements-test.lock.")
-    wanted = architecture or platform.machine()
-    if wanted not in TARGETS:
-        raise PackageError(f"There is no wheel for {wanted!r}: choose {' or '.join(TARGETS)}.")
     tell("the virtual Nucleo")
-    binary = _simulator(wanted)
+    binary = _simulator()
     output.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(prefix=".package-", dir=output) as beside:
         stage = Path(beside)
-        without = _stage(stage, binary, wanted, allocators, tell)
+        without = _stage(stage, binary, allocators, tell)
         tell("the wheel")
         return Made((_built(stage, output), _source_archive(output)), without)
 
 
-def _simulator(architecture: str) -> Path:
-    """The program for that architecture, without shared libraries. Raises PackageError."""
-    if architecture == platform.machine():
-        binary = simulator.build()
-        if _wants_libraries(binary):
-            raise PackageError(
-                "The virtual Nucleo was linked to this machine's glibc, and would not run on others: install "
-                "glibc as an archive (Debian: libc6-dev, Fedora: glibc-static)."
-            )
-        return binary
-    target = TARGETS[architecture]
-    done = children.run(simulator.command(target=target), within_s=_BUILD_WITHIN_S, folder=simulator.FOLDER)
-    if done.returncode:
-        said = children.last_words(done.stderr)
+def _simulator() -> Path:
+    """The program for this machine, without shared libraries. Raises PackageError."""
+    binary = simulator.build()
+    if _wants_libraries(binary):
         raise PackageError(
-            f"The virtual Nucleo does not build for {architecture} ({said}): "
-            f"is rustc's target {target} installed?"
+            "The virtual Nucleo was linked to this machine's glibc, and would not run on others: install "
+            "glibc as an archive (Debian: libc6-dev, Fedora: glibc-static)."
         )
-    return simulator.binary(target)
+    return binary
 
 
 def _wants_libraries(binary: Path) -> bool:
@@ -314,13 +287,13 @@ def _wants_libraries(binary: Path) -> bool:
         return ELFFile(file).get_section_by_name(".interp") is not None
 
 
-def _stage(
-    stage: Path, binary: Path, architecture: str, allocators: Collection[str], tell: Tell
-) -> dict[str, str]:
-    package(stage)
+def _stage(stage: Path, binary: Path, allocators: Collection[str], tell: Tell) -> dict[str, str]:
+    _room(PACKAGE, stage)
     private = stage / PACKAGE / PRIVATE
     rooms(private)
-    program(private, binary)
+    # Where simulator/build.py finds it in an installed package.
+    shutil.copyfile(binary, private / "simulator" / simulator.NAME)
+    (private / "simulator" / simulator.NAME).chmod(0o755)
     made, without = images(private, allocators, tell)
     tell("heaps for a PC")
     host_programs(private, made)
@@ -329,7 +302,9 @@ def _stage(
     for name in ("README.md", "LICENSE"):
         shutil.copyfile(ROOT / name, stage / name)
     (stage / "pyproject.toml").write_text(_STAGED.format(project=table()), encoding="utf-8")
-    (stage / "tag.py").write_text(_TAG.format(platforms=_PLATFORMS.format(architecture)), encoding="utf-8")
+    (stage / "tag.py").write_text(
+        _TAG.format(platforms=_PLATFORMS.format(platform.machine())), encoding="utf-8"
+    )
     return without
 
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from base.paths import ROOT
 from cli.shell.declare import declare, option
-from cli.shell.values import ALLOCATORS, OUTPUT_FOLDER, choice
+from cli.shell.values import ALLOCATORS, OUTPUT_FOLDER
 
 
 @declare(section="Build", of_checkout=True)
@@ -16,26 +16,21 @@ from cli.shell.values import ALLOCATORS, OUTPUT_FOLDER, choice
     help="the allocators whose images go along; all that their licences allow when none is given",
 )
 @option(
-    "--architecture",
-    type=choice("x86_64", "aarch64"),
-    help="the machine that the wheel is for; this one when none is given",
-)
-@option(
     "--output",
     type=OUTPUT_FOLDER,
     default=ROOT / "dist",
     show_default="dist",
     help="the folder to write to",
 )
-def command(allocator: list[str] | None, architecture: str | None, output: Path) -> None:
-    """Make the wheel and a source archive."""
+def command(allocator: list[str] | None, output: Path) -> None:
+    """Make a wheel for machines as this one, and a source archive."""
     from cli.dev import _package as package
     from cli.shell import under_way
     from firmware.build import catalogue
 
     names = list(catalogue.allocators()) if allocator in (None, ["all"]) else allocator or ()
     with under_way.shown() as tell:
-        made = package.make(output, architecture, names, tell)
+        made = package.make(output, names, tell)
     for name, why in made.without.items():
         print(f"{name} has no image in the wheel: {why}.")
     print(*made.files, sep="\n")

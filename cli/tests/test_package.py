@@ -39,7 +39,7 @@ def quiet(_: str) -> None:
 
 @pytest.fixture(scope="module")
 def made(tmp_path_factory: pytest.TempPathFactory) -> package.Made:
-    return package.make(tmp_path_factory.mktemp("dist"), None, [ALLOCATOR], quiet)
+    return package.make(tmp_path_factory.mktemp("dist"), [ALLOCATOR], quiet)
 
 
 @pytest.fixture(scope="module")
@@ -83,9 +83,7 @@ def tailscope(
 
 @pytest.mark.long
 def test_the_same_checkout_gives_the_same_wheel(wheel: Path, tmp_path: Path) -> None:
-    again = next(
-        file for file in package.make(tmp_path, None, [ALLOCATOR], quiet).files if file.suffix == ".whl"
-    )
+    again = next(file for file in package.make(tmp_path, [ALLOCATOR], quiet).files if file.suffix == ".whl")
     assert again.name == wheel.name
     assert again.read_bytes() == wheel.read_bytes()
 
