@@ -4,10 +4,10 @@ and who calls it; how long an interrupt waits, and sections take; how long it ca
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import cached_property
 from os import PathLike, fspath
-from typing import Any, Literal, TypeAlias, get_args
+from typing import Any, Literal, TypeAlias, TypedDict, Unpack, get_args
 
 from pydantic import Field
 
@@ -194,34 +194,40 @@ class Masks(Measured):
         return f"<Masks of {self.elf}, {self.cycles:,} cycles{'' if self.complete else ', not complete'}>"
 
 
-def masks(
-    elf: str | PathLike[str],
-    *,
-    until: str = "1s",
-    start: str | None = None,
-    kernel: str | None = None,
-    chip: str | None = None,
-    hse: str | None = None,
-    strict: bool = False,
-    gaps: bool = False,
-    semihosting: bool = False,
-    any_core: bool = False,
-    attach: Sequence[str] = (),
-    explain: bool = False,
-    any_verdict: bool = False,
-) -> Masks:
+class ProgramOptions(TypedDict, total=False):
+    """The options of a command about a program, but for its own; `start` is `--from`."""
+
+    until: str
+    start: str
+    kernel: str
+    chip: str
+    hse: str
+    strict: bool
+    gaps: bool
+    semihosting: bool
+    any_core: bool
+    attach: Sequence[str]
+
+
+class MasksOptions(ProgramOptions, total=False):
+    """Those of `masks`."""
+
+    explain: bool
+
+
+def masks(elf: str | PathLike[str], *, any_verdict: bool = False, **words: Unpack[MasksOptions]) -> Masks:
     """Runs a program on the virtual board, and finds all that holds interrupts off.
 
-    The options are those of the command; `start` is `--from`. Raises NotComplete if the program
-    stopped or hangs, or its start-up never ended, and Error.
+    Raises NotComplete if the program stopped or hangs, or its start-up never ended, and Error.
     """
-    words = {name: value for name, value in locals().items() if name not in ("elf", "any_verdict")}
-    return Masks(ask_masks(elf, **words), any_verdict=any_verdict)
+    return Masks(ask_program("masks", elf, words), any_verdict=any_verdict)
 
 
-def ask_masks(elf: str | PathLike[str], *, start: str | None = None, **chosen: object) -> dict[str, Any]:
-    """The document of the command."""
-    return ask("masks", *options(**{"from": start}, **chosen), "--json", "--", fspath(elf))
+def ask_program(command: str, elf: str | PathLike[str], words: Mapping[str, object]) -> dict[str, Any]:
+    """The document of a command about a program."""
+    names = {"start": "from", "sections": "section"}
+    typed = options(**{names.get(name, name): value for name, value in words.items()})
+    return ask(command, *typed, "--json", "--", fspath(elf))
 
 
 def _is(kind: str, level: int | None, asked_kind: str | None, asked_level: int | None) -> bool:
@@ -348,45 +354,24 @@ class Latency(Measured):
         return f"<Latency of {self.elf}: {', '.join(shown) or 'nothing was seen'}>"
 
 
+class LatencyOptions(ProgramOptions, total=False):
+    """Those of `latency`; `sections` is --section, several of them."""
+
+    irq: str
+    sections: str | Sequence[str]
+    around: str
+    every: int
+    enable: int
+
+
 def latency(
-    elf: str | PathLike[str],
-    *,
-    irq: str | None = None,
-    sections: str | Sequence[str] = (),
-    until: str = "100ms",
-    start: str | None = None,
-    around: str | None = None,
-    every: int | None = None,
-    enable: int | None = None,
-    kernel: str | None = None,
-    chip: str | None = None,
-    hse: str | None = None,
-    strict: bool = False,
-    gaps: bool = False,
-    semihosting: bool = False,
-    any_core: bool = False,
-    attach: Sequence[str] = (),
-    any_verdict: bool = False,
+    elf: str | PathLike[str], *, any_verdict: bool = False, **words: Unpack[LatencyOptions]
 ) -> Latency:
     """Pends an interrupt of a program at every cycle, and finds how long it waits.
 
-    The options are those of the command; `start` is `--from`. Raises NotComplete if a pend was
-    lost or the run ended early, and Error.
+    Raises NotComplete if a pend was lost or the run ended early, and Error.
     """
-    words = {name: value for name, value in locals().items() if name not in ("elf", "any_verdict")}
-    return Latency(ask_latency(elf, **words), any_verdict=any_verdict)
-
-
-def ask_latency(
-    elf: str | PathLike[str],
-    *,
-    sections: str | Sequence[str] = (),
-    start: str | None = None,
-    **chosen: object,
-) -> dict[str, Any]:
-    """The document of the command."""
-    section = [sections] if isinstance(sections, str) else [*sections]
-    return ask("latency", *options(**{"from": start}, section=section, **chosen), "--json", "--", fspath(elf))
+    return Latency(ask_program("latency", elf, words), any_verdict=any_verdict)
 
 
 class Bounded(Figure):
@@ -440,23 +425,15 @@ class Bounds(Measured):
         return f"<Bounds of {self.elf}, {len(self.worst)} of {len(self._rows)}>"
 
 
-def bounds(
-    elf: str | PathLike[str],
-    *,
-    until: str = "1s",
-    loops: str | PathLike[str] | None = None,
-    kernel: str | None = None,
-    chip: str | None = None,
-    hse: str | None = None,
-    gaps: bool = False,
-    any_core: bool = False,
-    attach: Sequence[str] = (),
-    any_verdict: bool = False,
-) -> Bounds:
+class BoundsOptions(ProgramOptions, total=False):
+    """Those of `bounds`."""
+
+    loops: str | PathLike[str]
+
+
+def bounds(elf: str | PathLike[str], *, any_verdict: bool = False, **words: Unpack[BoundsOptions]) -> Bounds:
     """Bounds how long a program can hold interrupts off, from its machine code.
 
-    The options are those of the command. Raises NotComplete if something has no bound, only an
-    estimate, or took longer, and Error.
+    Raises NotComplete if something has no bound, only an estimate, or took longer, and Error.
     """
-    words = {name: value for name, value in locals().items() if name not in ("elf", "any_verdict")}
-    return Bounds(ask("bounds", *options(**words), "--json", "--", fspath(elf)), any_verdict=any_verdict)
+    return Bounds(ask_program("bounds", elf, words), any_verdict=any_verdict)

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from os import PathLike
 from pathlib import Path
-from typing import Any
+from typing import Any, TypedDict, Unpack
 
 import polars as pl
 
@@ -52,20 +52,10 @@ class Worst(Timed):
     maximum: _base.Maximum
 
     @property
-    def quantity(self) -> str:
-        """The name of the quantity."""
-        return self.name
-
-    @property
     def where(self) -> str:
         """The operation, with its label."""
         of_label = f" ({self.label})" if self.label else ""
         return f"operation {self.operation}{of_label}" if self.operation is not None else _OUTSIDE
-
-    @property
-    def times(self) -> int:
-        """How many samples are as long."""
-        return self.maximum.times
 
     @property
     def operation(self) -> int | None:
@@ -95,7 +85,7 @@ class Worst(Timed):
 
     def explain(self) -> Explanation:
         """Replays the run on the virtual board, and tells what the time went to."""
-        document = ask("explain", f"--quantity={self.quantity}", "--json", "--", str(self.folder))
+        document = ask("explain", f"--quantity={self.name}", "--json", "--", str(self.folder))
         parts = (f"{part['cycles']:,} cycles: {part['words']}" for part in document.get("parts", ()))
         return Explanation(document, document["place"], tuple(parts), tuple(document["unknown"]))
 
@@ -201,48 +191,45 @@ class Run:
         return f"<Run {self.scenario} on {self.allocator}, board {self.board}, {self.verdict}{why}>"
 
 
+class RunOptions(TypedDict, total=False):
+    """Further options of `./lab scenario`."""
+
+    board: str
+    seed: int
+    stimulus: str
+    samplerate: str
+    duration: str
+    records: str
+    capture: str
+    art: str
+    locking: str
+    optimise: str
+    heap: str
+
+
 def run(
     scenario: str | PathLike[str],
     *,
     allocator: str | PathLike[str],
     parameters: Mapping[str, object] | None = None,
     knobs: Mapping[str, int] | None = None,
-    board: str | None = None,
-    seed: int | None = None,
-    stimulus: str | None = None,
-    samplerate: str | None = None,
-    duration: str | None = None,
-    records: str | None = None,
-    capture: str | None = "direct",
-    art: str | None = None,
-    locking: str | None = None,
-    optimise: str | None = None,
-    heap: str | None = None,
     folder: str | PathLike[str] | None = None,
     any_verdict: bool = False,
+    **more: Unpack[RunOptions],
 ) -> Run:
     """Runs one scenario on one allocator, and returns the stored run.
 
     The options are those of `./lab scenario`; `folder` is --runs, the folder that the run's own is
-    made in. `capture` is by the virtual board itself unless it is told; None leaves it to the
-    bench. Raises NotComplete if the run is not complete, and Error.
+    made in. The capture is by the virtual board itself unless it or a board is told. Raises
+    NotComplete if the run is not complete, and Error.
     """
+    usual = {} if "board" in more else {"capture": "direct"}
     words = options(
         allocator=os.fspath(allocator),
         parameter=[f"{name}={value}" for name, value in (parameters or {}).items()],
         knob=[f"{name}={value}" for name, value in (knobs or {}).items()],
-        board=board,
-        seed=seed,
-        stimulus=stimulus,
-        samplerate=samplerate,
-        duration=duration,
-        records=records,
-        capture=None if board else capture,
-        art=art,
-        locking=locking,
-        optimise=optimise,
-        heap=heap,
-        runs=None if folder is None else os.fspath(folder),
+        runs=folder,
+        **{**usual, **more},
     )
     made = ask("scenario", *words, "--json", "--", os.fspath(scenario))["runs"]
     if len(made) != 1:

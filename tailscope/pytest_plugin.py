@@ -10,7 +10,6 @@ baseline of a test lies beside it, in `tailscope-baselines/`; `--tailscope-updat
 from __future__ import annotations
 
 import hashlib
-import inspect
 import os
 import re
 import zlib
@@ -25,7 +24,7 @@ import pytest
 import tailscope
 from tailscope._errors import Error
 from tailscope._figures import Cycles, Nanoseconds
-from tailscope._programs import Latency, Masks, ask_latency, ask_masks, refusal_of
+from tailscope._programs import Latency, Masks, ask_program, refusal_of
 
 __tracebackhide__ = True  # pytest shows the line of the test
 
@@ -34,9 +33,6 @@ _NOT_IN_A_NAME = re.compile(r"[^A-Za-z0-9_.-]+")
 _MOST_CHARACTERS = 150
 _KNOWN = pytest.StashKey[dict[tuple[object, ...], dict[str, Any]]]()
 _Found = TypeVar("_Found", Masks, Latency)
-
-Ask = Callable[..., dict[str, Any]]
-"""A command, asked for its document: ask_masks or ask_latency."""
 
 MeasureMasks = Callable[..., Masks]
 """What the fixture `masks` is: tailscope.masks, with a baseline."""
@@ -72,27 +68,13 @@ def _shown(value: object) -> str:
 @pytest.fixture
 def masks(_tailscope: _Baselines) -> MeasureMasks:
     """`masks(elf, until="1s", …)`: tailscope.masks, with the figures of the test's baseline."""
-
-    def measure(
-        elf: str | PathLike[str], *, any_verdict: bool = False, allow: str | None = None, **options: object
-    ) -> Masks:
-        words = _asked(tailscope.masks, elf, options)
-        return _tailscope.measured(Masks, ask_masks, elf, words, any_verdict=any_verdict, allow=allow)
-
-    return measure
+    return partial(_tailscope.measured, Masks, "masks")
 
 
 @pytest.fixture
 def latency(_tailscope: _Baselines) -> MeasureLatency:
     """`latency(elf, irq="TIM2", …)`: tailscope.latency, with the figures of the test's baseline."""
-
-    def measure(
-        elf: str | PathLike[str], *, any_verdict: bool = False, allow: str | None = None, **options: object
-    ) -> Latency:
-        words = _asked(tailscope.latency, elf, options)
-        return _tailscope.measured(Latency, ask_latency, elf, words, any_verdict=any_verdict, allow=allow)
-
-    return measure
+    return partial(_tailscope.measured, Latency, "latency")
 
 
 @pytest.fixture(scope="session")
@@ -122,12 +104,12 @@ class _Baselines:
     def measured(
         self,
         made: Callable[..., _Found],
-        ask: Ask,
+        command: str,
         elf: str | PathLike[str],
-        options: dict[str, Any],
         *,
-        any_verdict: bool,
-        allow: str | None,
+        any_verdict: bool = False,
+        allow: str | None = None,
+        **options: object,
     ) -> _Found:
         """The test's next measurement, held to its baseline if there is one. `allow` is that of the
         command, of a baseline that is there. Raises Error, also for what vanished.
@@ -135,38 +117,38 @@ class _Baselines:
         path = next(self._paths)
         if allow and path.exists() and not self._update:
             options = {**options, "allow": allow}
-        document, refusal = self._answer(ask, elf, options, path)
+        document, refusal = self._answer(command, elf, options, path)
         result = made(document, any_verdict=any_verdict)
         if refusal and result.complete:
             raise Error(_for_pytest(refusal))
         return result
 
     def _answer(
-        self, ask: Ask, elf: str | PathLike[str], options: dict[str, Any], path: Path
+        self, command: str, elf: str | PathLike[str], options: dict[str, Any], path: Path
     ) -> tuple[dict[str, Any], str]:
         """The document, and the sentence why it is held to no baseline, or why it becomes none."""
         if not self._update:
-            document = self._remembered(ask, elf, options, path if path.exists() else None)
+            document = self._remembered(command, elf, options, path if path.exists() else None)
             return document, refusal_of(document)
         try:
-            return ask(elf, **options, baseline=path, update=True), ""
+            return ask_program(command, elf, {**options, "baseline": path, "update": True}), ""
         except Error as error:
             refusal = str(error)
-        return self._remembered(ask, elf, options, None), refusal
+        return self._remembered(command, elf, options, None), refusal
 
     def _remembered(
-        self, ask: Ask, elf: str | PathLike[str], options: dict[str, Any], baseline: Path | None
+        self, command: str, elf: str | PathLike[str], options: dict[str, Any], baseline: Path | None
     ) -> dict[str, Any]:
         """What a command says of a program; asked once in a session for files of the same content
         and the same words, unless it refuses to judge, as it names the baseline then.
         """
         held_to = {} if baseline is None else {"baseline": baseline}
         files = [_sha256(path) for path in (elf, *held_to.values())]
-        key = (ask, os.fspath(elf), repr(sorted(options.items())), *files)
+        key = (command, os.fspath(elf), repr(sorted(options.items())), *files)
         if key in self._known:
             return self._known[key]
         try:
-            document = ask(elf, **options, **held_to)
+            document = ask_program(command, elf, {**options, **held_to})
         except Error as error:
             raise Error(_for_pytest(str(error)), error.exit_status) from None
         if not refusal_of(document):
@@ -190,15 +172,6 @@ def _paths(node: pytest.Item) -> Iterator[Path]:
     while True:
         yield folder / f"{name}-{number}.toml"
         number += 1
-
-
-def _asked(
-    function: Callable[..., object], elf: str | PathLike[str], chosen: dict[str, Any]
-) -> dict[str, Any]:
-    """What a function would ask the bench for. Raises TypeError where it takes no such words."""
-    bound = inspect.signature(function).bind(elf, **chosen)
-    bound.apply_defaults()
-    return {name: value for name, value in bound.arguments.items() if name not in ("elf", "any_verdict")}
 
 
 def _sha256(elf: str | PathLike[str]) -> str:

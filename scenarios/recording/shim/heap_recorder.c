@@ -9,10 +9,8 @@
 #include <errno.h>
 #include <stdatomic.h>
 #include <stdbool.h>
-#include <stddef.h>
 #include <stdint.h>
 #include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 #include "recording_file.h"
@@ -42,7 +40,9 @@ static void look_up(void *function, const char *name) {
     *(void **)function = dlsym(RTLD_NEXT, name);
 }
 
-/** False while this thread looks them up: dlsym itself may allocate. */
+/**
+ * False while this thread looks them up: dlsym itself may ask for memory, and goes on without.
+ */
 static bool ready(void) {
     if (atomic_load_explicit(&found, memory_order_acquire)) {
         return true;
@@ -65,50 +65,7 @@ static bool ready(void) {
     return true;
 }
 
-/* What is asked for until then: served from here, never freed, not recorded */
-
-#define EARLY_BYTES 65536u
-
-static _Alignas(64) unsigned char early[EARLY_BYTES];
-static _Atomic size_t early_used;
-
-static bool is_early(const void *block) {
-    return (uintptr_t)block - (uintptr_t)early < EARLY_BYTES;
-}
-
-/** Zeroed. The size stands before the block, for a reallocation. */
-static void *allocate_early(size_t size) {
-    if (size > EARLY_BYTES) {
-        return NULL;
-    }
-    const size_t room = (size + 2 * sizeof(max_align_t) - 1) & ~(sizeof(max_align_t) - 1);
-    const size_t begin = atomic_fetch_add(&early_used, room);
-    if (begin > EARLY_BYTES - room) {
-        return NULL;
-    }
-    unsigned char *const block = early + begin + sizeof(max_align_t);
-    memcpy(block - sizeof size, &size, sizeof size);
-    return block;
-}
-
-static void *move_early(const void *block, size_t size) {
-    size_t before;
-    memcpy(&before, (const unsigned char *)block - sizeof before, sizeof before);
-    void *const moved = malloc(size);
-    if (moved != NULL) {
-        memcpy(moved, block, before < size ? before : size);
-    }
-    return moved;
-}
-
 /* Recording */
-
-static void *allocated(void *block, size_t size) {
-    if (block != NULL) {
-        (void)recording_enter(RECORDING_ALLOCATED, block, size, 0, NO_ORIGIN);
-    }
-    return block;
-}
 
 static void *allocated_aligned(void *block, size_t size, size_t alignment) {
     if (block != NULL) {
@@ -118,6 +75,10 @@ static void *allocated_aligned(void *block, size_t size, size_t alignment) {
     return block;
 }
 
+static void *allocated(void *block, size_t size) {
+    return allocated_aligned(block, size, 0);
+}
+
 static size_t page_bytes(void) {
     return (size_t)sysconf(_SC_PAGESIZE);
 }
@@ -125,7 +86,7 @@ static size_t page_bytes(void) {
 /* What the program calls */
 
 EXPORTED void *malloc(size_t size) {
-    return ready() ? allocated(own.malloc(size), size) : allocate_early(size);
+    return ready() ? allocated(own.malloc(size), size) : NULL;
 }
 
 EXPORTED void *calloc(size_t count, size_t size) {
@@ -134,23 +95,19 @@ EXPORTED void *calloc(size_t count, size_t size) {
         errno = ENOMEM;
         return NULL;
     }
-    return ready() ? allocated(own.calloc(count, size), bytes) : allocate_early(bytes);
+    return ready() ? allocated(own.calloc(count, size), bytes) : NULL;
 }
 
 EXPORTED void free(void *block) {
-    if (block == NULL || is_early(block) || !ready()) {
-        return;
+    if (block != NULL && ready()) {
+        (void)recording_enter(RECORDING_FREEING, block, 0, 0, NO_ORIGIN);
+        own.free(block);
     }
-    (void)recording_enter(RECORDING_FREEING, block, 0, 0, NO_ORIGIN);
-    own.free(block);
 }
 
 EXPORTED void *realloc(void *block, size_t size) {
-    if (block == NULL) {
+    if (block == NULL || !ready()) {
         return malloc(size);
-    }
-    if (is_early(block) || !ready()) {
-        return move_early(block, size);
     }
     const uint32_t origin = recording_enter(RECORDING_MOVING, block, size, 0, NO_ORIGIN);
     void *const moved = own.realloc(block, size);
