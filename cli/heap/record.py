@@ -29,11 +29,6 @@ from cli.shell.values import FILE, OUTPUT, SECONDS, WHOLE, OptionError
     show_default="build/trace.csv",
     help="the trace to write",
 )
-@option(
-    "--most",
-    type=WHOLE,
-    help="how many operations to keep of each process; a reallocation counts twice",
-)
 @option("--log", type=FILE, help="instead of a command: what a board said, or a log of mtrace or heaptrack")
 @option("--serial", metavar="PORT", help="instead of a command: the port on which a board says it")
 @option("--baud", type=WHOLE, default=115_200, help="of the port")
@@ -41,7 +36,6 @@ from cli.shell.values import FILE, OUTPUT, SECONDS, WHOLE, OptionError
 def command(
     command: tuple[str, ...],
     output: Path,
-    most: int | None,
     log: Path | None,
     serial: str | None,
     baud: int,
@@ -60,9 +54,8 @@ def command(
         )
     if command:
         from scenarios.recording.record import record, sentences
-        from scenarios.trace import MOST_OPERATIONS
 
-        recorded = record(command, output, most=min(most or MOST_OPERATIONS, MOST_OPERATIONS))
+        recorded = record(command, output)
         print(*sentences(recorded), sep="\n", file=sys.stderr)
         return recorded.exit_status
     name = log or output.with_suffix(".log")

@@ -108,6 +108,8 @@ def _of_board(lines: list[bytes]) -> Iterator[tuple[int, _Event]]:
 
 def _of_mtrace(lines: list[bytes]) -> Iterator[tuple[int, _Event]]:
     for number, line in enumerate(lines, start=1):
+        if b"(__libc_freeres+" in line:  # the C library tidies up behind the program's end
+            return
         match = _MTRACE.fullmatch(line)
         if match and (match[3] is not None) == (match[1] in b"+>!"):
             sign = "!" if match[2] == b"(nil)" else match[1].decode()
