@@ -20,8 +20,8 @@ static void begin(void) {
     }
     int number = 0;
     do { /* a process that becomes another program keeps its number */
-        (void)snprintf(path, sizeof path, "%s/%s.%d.%d", folder, program_invocation_short_name, getpid(),
-                       number++);
+        (void)snprintf(path, sizeof path, "%s/%s.%d.%d", folder, program_invocation_short_name,
+                       getpid(), number++);
     } while (access(path, F_OK) == 0);
     (void)setenv("MALLOC_TRACE", path, 1);
     mtrace();
