@@ -98,17 +98,17 @@ class Pair:
         return f"{self.name}: {', '.join(words)}"
 
 
-def judge_exact(entry: Entry, before: Sequence[Operation], run: StoredRun, most: int) -> list[Check]:
-    """Each quantity of `run` beside the baseline's; of the operations `most` are named."""
+def judge_exact(entry: Entry, before: Sequence[Operation], run: StoredRun) -> list[Check]:
+    """Each quantity of `run` beside the baseline's."""
     excuse = excuse_of(entry.made_by, run.made_by)
     same_firmware = entry.made_by.get(FIRMWARE) == run.made_by.get(FIRMWARE)
     pairs = _pairs(run.names, before, run.operations)
-    outcomes, *probes = _counts(entry, pairs, len(before), run, most)
+    outcomes, *probes = _counts(entry, pairs, len(before), run)
     same_time = not any(pair.elsewhere for pair in pairs)
     wire = (
         wire_check(word, entry.figures.quantities.get(key), run, same_time) for word, key in JUDGED.items()
     )
-    timed = (_figure(CYCLES, pairs, len(before), most), *wire)
+    timed = (_figure(CYCLES, pairs, len(before)), *wire)
     return [
         outcomes,
         *(excused(check, excuse if same_firmware else "") for check in probes),
@@ -123,22 +123,22 @@ def excused(check: Check, excuse: str) -> Check:
     return replace(check, state="cannot say", sentence=f"{check.sentence} {excuse}.")
 
 
-def judge_counts(entry: Entry, before: Sequence[Operation], run: StoredRun, most: int) -> list[Check]:
+def judge_counts(entry: Entry, before: Sequence[Operation], run: StoredRun) -> list[Check]:
     """Outcomes and probes alone, which are equal on any board."""
-    return _counts(entry, _pairs(run.names, before, run.operations), len(before), run, most)
+    return _counts(entry, _pairs(run.names, before, run.operations), len(before), run)
 
 
-def _counts(entry: Entry, pairs: Sequence[Pair], n: int, run: StoredRun, most: int) -> list[Check]:
+def _counts(entry: Entry, pairs: Sequence[Pair], n: int, run: StoredRun) -> list[Check]:
     other = [pair for pair in pairs if pair.before.kind != pair.now.kind]
     worse = [pair for pair in other if pair.before.kind in _SERVED or pair.now.kind not in _SERVED]
     outcomes = Check("outcomes", "as good", f"All {n:,} operations end as before.")
     if other:
         sentence = f"{len(other):,} of {n:,} operations end otherwise, {len(worse):,} of them for the worse."
-        named = tuple(map(str, (worse or other)[:most]))
-        outcomes = Check("outcomes", "worse" if worse else "better", sentence, named, len(other))
+        named = tuple(map(str, worse or other))
+        outcomes = Check("outcomes", "worse" if worse else "better", sentence, named)
     if not run.counts_probes or entry.made_by.get("probes") != run.made_by.get("probes"):
         return [outcomes, Check("probes", "not judged", "Probes are not counted in both.")]
-    return [outcomes, _figure(PROBES, pairs, n, most)]
+    return [outcomes, _figure(PROBES, pairs, n)]
 
 
 def _pairs(names: Sequence[str], before: Sequence[Operation], now: Sequence[Operation]) -> list[Pair]:
@@ -164,7 +164,7 @@ def notes(before: Sequence[Operation], run: StoredRun) -> Iterator[str]:
         )
 
 
-def _figure(figure: Figure, pairs: Sequence[Pair], n: int, most: int) -> Check:
+def _figure(figure: Figure, pairs: Sequence[Pair], n: int) -> Check:
     more = [pair for pair in pairs if pair.change(figure) > 0]
     less = [pair for pair in pairs if pair.change(figure) < 0]
     compared = n - sum(not pair.timed for pair in pairs) if figure.timed else n
@@ -179,9 +179,9 @@ def _figure(figure: Figure, pairs: Sequence[Pair], n: int, most: int) -> Check:
     if more:
         most_by = max(more, key=lambda pair: pair.change(figure))
         sentence += f", most in {most_by.name}: {most_by.change(figure):+,}"
-    named = tuple(map(str, (more or less)[:most]))
+    named = tuple(map(str, more or less))
     state: State = "worse" if more else "better"
-    return Check(figure.quantity, state, f"{sentence}.", named, len(more or less))
+    return Check(figure.quantity, state, f"{sentence}.", named)
 
 
 def statistics_of(summary: Summary | None, *names: str) -> dict[str, float | int]:
@@ -249,13 +249,11 @@ def summed_up(runs: Sequence[StoredRun]) -> dict[str, Statistics]:
     return summaries
 
 
-def judge_repeated(
-    entry: Entry, before: Sequence[Operation], runs: Sequence[StoredRun], most: int
-) -> list[Check]:
+def judge_repeated(entry: Entry, before: Sequence[Operation], runs: Sequence[StoredRun]) -> list[Check]:
     """Each quantity of `runs`, repetitions of one another, beside the baseline's."""
     questions = sum(len(quantity.by_name) for quantity in entry.figures.quantities.values())
     excuse = excuse_of(entry.made_by, runs[0].made_by)
-    each = [judge_counts(entry, before, run, most) for run in runs]
+    each = [judge_counts(entry, before, run) for run in runs]
     checks = max(each, key=lambda checks: sum(check.state == "worse" for check in checks))
     now = summed_up(runs)
     timed = (

@@ -13,8 +13,6 @@ from simulator.interrupts import priority_of
 
 ANY = "any"
 """Of all that holds interrupts off, each by itself."""
-NAMED = 10
-"""So many more that are above a limit are named."""
 _APART = ("priority", "scheduler")
 """Kinds that are made of several sections, or hold no interrupt off."""
 _LEVELS = ("priority", "basepri")
@@ -170,7 +168,7 @@ def hold(limit: Limit, rows: Sequence[Row], words: Words, allowance: Allowance) 
         """`rows` are those that the sentence is of; it names the first."""
         others = tuple(f"{row.name}, {row.length}, {row.place}" for row in rows[1:])
         name, now = f"limit {limit.name}", rows[0] if rows else None
-        return Check(name, state, sentence, others[:NAMED], len(others), finding, limit.text, None, now)
+        return Check(name, state, sentence, others, finding, limit.text, None, now)
 
     held = sorted(filter(limit.holds_for, rows), key=limit.length, reverse=True)
     if not held:

@@ -4,7 +4,7 @@ The document:
 
     schema 2, command, exit_status, verdict, baseline, notes[]
     subjects [{name, state, refusal, folders[], notes[],
-               checks [{name, state, sentence, named[], changed, finding, held_to, before,
+               checks [{name, state, sentence, named[], finding, held_to, before,
                         now {function, kind, cycles, ns, place, open, step_cycles, why_not,
                              named_only, unit, budget}}],
                changes [{name, a, b, tool}]}]
@@ -12,11 +12,11 @@ The document:
 A subject is a run, runs of equal settings, or a program. *state* is `as good`, `better`, `worse`,
 `cannot say` or `not judged`, which is no failure. *refusal* is the sentence why it cannot be said;
 empty if it can. A check of a run is `outcomes`, `probes`, `cycles`, `section`, `interrupt`, `task`,
-`control` or `limit KIND`; of a real board `allocate, cycles`, `section, pulses` and so on.
-*changed* counts the operations, or rows above a limit, of which *named* has the first. *held_to* is
-the limit as given, *before* what the baseline has, and *now* the row, or null. *open* says that
-*cycles* is the least; so does *why_not*. *changes* are those of *made_by*, from *a* to *b*. With
-`--update` the document is `{updated, notes[]}`.
+`control` or `limit KIND`; of a real board `allocate, cycles`, `section, pulses` and so on. *named*
+has the first ten operations, or rows above a limit. *held_to* is the limit as given, *before* what
+the baseline has, and *now* the row, or null. *open* says that *cycles* is the least; so does
+*why_not*. *changes* are those of *made_by*, from *a* to *b*. With `--update` the document is
+`{updated, notes[]}`.
 
 | finding | state | when |
 |---|---|---|
@@ -107,7 +107,7 @@ def as_json(report: Report) -> dict[str, Any]:
                 "state": subject.state,
                 "refusal": subject.refusal,
                 "folders": subject.folders,
-                "checks": [asdict(check) for check in subject.checks],
+                "checks": [{**asdict(check), "named": check.more} for check in subject.checks],
                 "changes": [asdict(change) for change in subject.changes],
                 "notes": subject.notes,
             }

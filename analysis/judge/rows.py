@@ -114,6 +114,8 @@ State = Literal["as good", "better", "worse", "cannot say", "not judged"]
 Cycles = int | Literal["open", "none"]
 """The cycles of a row in a baseline; open where it had not ended, none where it had no bound."""
 
+NAMED = 10
+"""So many rows or operations of a check are named."""
 MARKS: Mapping[State, str] = {
     "worse": "✗",
     "cannot say": "?",
@@ -133,7 +135,7 @@ def exit_status(states: Iterable[State]) -> int:
 class Check:
     """A limit, a row of a program's baseline, or a quantity of a run.
 
-    `named` are rows or operations, the first of `changed`. `finding` is what of it was seen
+    `named` are rows or operations. `finding` is what of it was seen
     (docs/how-to/ci.md), empty if the state says all. `held_to` is the limit as given.
     `before` is what the baseline has of a row, and `now` is the row; None where nothing of it was
     seen.
@@ -143,7 +145,6 @@ class Check:
     state: State
     sentence: str
     named: tuple[str, ...] = ()
-    changed: int = 0
     finding: str = ""
     held_to: str = ""
     before: Cycles | None = None
@@ -152,8 +153,8 @@ class Check:
     @property
     def more(self) -> list[str]:
         """The lines below its sentence."""
-        rest = self.changed - len(self.named) if self.named else 0
-        return [*self.named, *([f"and {rest:,} more"] if rest > 0 else [])]
+        rest = len(self.named) - NAMED
+        return [*self.named[:NAMED], *([f"and {rest:,} more"] if rest > 0 else [])]
 
 
 @dataclass(frozen=True)

@@ -24,7 +24,7 @@ from analysis.judge.baseline import (
     operations_of,
     operations_text,
 )
-from analysis.judge.limits import NAMED, Allowance, Limit, hold
+from analysis.judge.limits import Allowance, Limit, hold
 from analysis.judge.rows import Check, Judgement, Report, Words
 from analysis.judge.stored import StoredRun, read_stored, rows_of
 from base.files.complaints import first_complaint, sentence
@@ -35,13 +35,10 @@ _ABSENT = Allowance(vanished=True)
 """A limit of what a run did not measure is not judged; a run of which nothing was is refused."""
 
 
-def judge(
-    baseline: Baseline | None, folders: Sequence[Path], limits: Sequence[Limit], most: int = NAMED
-) -> Report:
+def judge(baseline: Baseline | None, folders: Sequence[Path], limits: Sequence[Limit]) -> Report:
     """Judges the runs in `folders` by the limits, and by the baseline if there is one.
 
-    What is wrong with one run is said there, and does not keep the others from being judged. Of
-    each quantity `most` operations are named.
+    What is wrong with one run is said there, and does not keep the others from being judged.
     """
     runs, refused = [], []
     for folder in once(folders):
@@ -49,7 +46,7 @@ def judge(
             runs.append(read_stored(folder))
         except TailscopeError as error:
             refused.append(Judgement(folder.name, (), str(error), (str(folder),)))
-    judged = [_judge(baseline, group, limits, most) for group in groups(runs)]
+    judged = [_judge(baseline, group, limits) for group in groups(runs)]
     chosen = [run.chosen for run in runs]
     missing = [entry.name for entry in (baseline.entry if baseline else ()) if entry.settings not in chosen]
     notes = [f"No run was given for this entry of the baseline: {name}." for name in missing]
@@ -75,7 +72,7 @@ def once(folders: Iterable[Path]) -> list[Path]:
     return list({folder.resolve(): folder for folder in folders}.values())
 
 
-def _judge(baseline: Baseline | None, runs: list[StoredRun], limits: Sequence[Limit], most: int) -> Judgement:
+def _judge(baseline: Baseline | None, runs: list[StoredRun], limits: Sequence[Limit]) -> Judgement:
     first = runs[0]
     folders = tuple(str(run.folder) for run in runs)
     within = tuple(hold(limit, rows_of(run), _WORDS, _ABSENT) for run in runs for limit in limits)
@@ -90,10 +87,10 @@ def _judge(baseline: Baseline | None, runs: list[StoredRun], limits: Sequence[Li
         return Judgement(first.name, within, str(error), folders)
     figures = entry.figures
     if figures.exact:
-        checks = beside.judge_exact(entry, before, first, most)
+        checks = beside.judge_exact(entry, before, first)
         notes = [*beside.notes(before, first)]
     else:
-        checks = beside.judge_repeated(entry, before, runs, most)
+        checks = beside.judge_repeated(entry, before, runs)
         notes = []
     states = {check.state for check in checks}
     if "better" in states and states <= {"better", "as good", "not judged"}:
@@ -174,7 +171,7 @@ def _change(before: Baseline, runs: list[StoredRun]) -> list[str]:
     name = runs[0].name
     if all(entry.settings != runs[0].chosen for entry in before.entry):
         return [f"{name}: new."]
-    judged = _judge(before, runs, (), 0)
+    judged = _judge(before, runs, ())
     changed: list[Check] = [check for check in judged.checks if check.state not in ("as good", "not judged")]
     sentences = [*([judged.refusal] if judged.refusal else []), *(check.sentence for check in changed)]
     return [f"{name}: {words}" for words in sentences] or [f"{name}: as it was."]

@@ -19,7 +19,6 @@ from analysis.judge import baseline as files
 from analysis.judge import beside, limits, programs, render, runs, stored
 from analysis.judge.baseline import GATE, Baseline, Entry, Figures, Operation, Statistics, operations_text
 from analysis.judge.beside import difference, summed_up, wire_check
-from analysis.judge.limits import NAMED
 from analysis.judge.rows import Check, Report, Words
 from analysis.judge.tests.made_programs import measured as of_program
 from analysis.judge.tests.made_programs import row
@@ -42,7 +41,7 @@ def empty(path: Path) -> Baseline:
 
 
 def judged(baseline: Baseline | None, folders: Sequence[Path]) -> Report:
-    return runs.judge(baseline, folders, [], NAMED)
+    return runs.judge(baseline, folders, [])
 
 
 def of(report: Report, quantity: str) -> Check:
@@ -264,17 +263,17 @@ def test_a_run_beside_its_baseline(
 ) -> None:
     """The state of each quantity, and how many operations it names."""
     now = run(changed(**operations), **others)
-    judged = beside.judge_exact(entry(*BEFORE), BEFORE, now, 10)
+    judged = beside.judge_exact(entry(*BEFORE), BEFORE, now)
     assert [check.name for check in judged] == QUANTITIES
-    assert ", ".join(f"{check.state} {check.changed}" for check in judged[:3]) == states
+    assert ", ".join(f"{check.state} {len(check.named)}" for check in judged[:3]) == states
     sentences.hold("\n".join(" ".join((check.sentence, *check.named)) for check in judged))
 
 
 @table
 def test_an_operation_that_ends_otherwise(before: str, now: str, state: str) -> None:
     then = [Operation(before, 9, None, 0), FREED]
-    check = beside.judge_exact(entry(*then), then, run([Operation(now, 9, None, 0), FREED]), 9)[0]
-    assert (check.state, check.changed) == (state, 1)
+    check = beside.judge_exact(entry(*then), then, run([Operation(now, 9, None, 0), FREED]))[0]
+    assert (check.state, len(check.named)) == (state, 1)
 
 
 def test_where_a_difference_comes_from(sentences: Sentences) -> None:
@@ -291,7 +290,7 @@ def test_where_a_difference_comes_from(sentences: Sentences) -> None:
 
 def test_on_any_board_outcomes_and_probes_are_judged() -> None:
     now = run([replace(SERVED, cycles=9_999, probes=65), replace(FREED, kind="N"), *BEFORE[2:]])
-    judged = beside.judge_counts(entry(*BEFORE), BEFORE, now, 9)
+    judged = beside.judge_counts(entry(*BEFORE), BEFORE, now)
     assert [(check.name, check.state) for check in judged] == [("outcomes", "worse"), ("probes", "worse")]
 
 
@@ -319,7 +318,7 @@ def test_where_an_operation_took_another_time_the_wire_is_not_judged() -> None:
     statistics: Any = {"quantities": {"interrupt_latency_ns": KNOWN}}
     for now, state in ((changed(_0={"probes": 1}), "worse"), (changed(_0={"cycles": 1}), "not judged")):
         later = run(now, manifest=latency(5, {"max": 1_334.5}).manifest)
-        judged = beside.judge_exact(entry(*BEFORE, **statistics), BEFORE, later, 9)
+        judged = beside.judge_exact(entry(*BEFORE, **statistics), BEFORE, later)
         assert next(check.state for check in judged if check.name == "interrupt") == state
 
 
@@ -387,13 +386,13 @@ def test_statistics_beside_those_of_the_repetitions(
     mean: float, most: float, state: str, budget: float | None, sentences: Sentences
 ) -> None:
     now = measured(budget, mean=mean, max=most)
-    check = beside.judge_repeated(entry_of(quantities={"interrupt_latency_ns": REPEATED}), [], [now], 9)[-1]
+    check = beside.judge_repeated(entry_of(quantities={"interrupt_latency_ns": REPEATED}), [], [now])[-1]
     assert (check.name, check.state) == ("interrupt", state)
     sentences.hold(check.sentence)
 
 
 def test_what_the_baseline_lacks_cannot_be_said() -> None:
-    check = beside.judge_repeated(entry_of(), [], [measured(key="dwt_cycles", max=5.0)], 9)[-1]
+    check = beside.judge_repeated(entry_of(), [], [measured(key="dwt_cycles", max=5.0)])[-1]
     assert (check.name, check.state) == ("allocate, cycles", "cannot say")
 
 

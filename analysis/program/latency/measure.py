@@ -6,8 +6,8 @@ The document of `./lab latency --json`:
     start {from, until, why, cycle, ns}
     latency {irq, exception, handler, enabled_by, first_use_cycle, first_cycle, end_cycle, every,
       pends, taken, lost {outcome: pends}, ended, cycles {statistics}, ns {statistics},
-      worst [{pended, last_pended, taken, cycles, ns, waits [held],
-        at place, exception, task, interrupted place, stack [place]}]}
+      worst [{pended, taken, cycles, ns, waits [held],
+        at place, exception, task, stack [place]}]}
     sections [{section, count, unpaired, ended, cycles {statistics}, ns {statistics},
       longest {begin_cycle, end_cycle, cycles, ns, exception, task, begin place, end place,
         stack [place]}}]
@@ -79,17 +79,14 @@ class Long:
 
 @dataclass(frozen=True, kw_only=True)
 class LongWait(Long):
-    """A wait from `pended` to `taken`; as long were those up to `last_pended`, or shorter. `at` is
-    the instruction at which it was pended, in the handler of `exception`, which `interrupted` is
-    where that returned to.
+    """A wait from `pended` to `taken`. `at` is the instruction at which it was pended, in the
+    handler of `exception`.
     """
 
     pended: int
-    last_pended: int
     taken: int
     waits: tuple[Held, ...]
     at: Place
-    interrupted: Place | None
 
     @property
     def main(self) -> Held:
@@ -245,14 +242,12 @@ def latencies(subject: Subject, question: Question, around: str, tell: Tell) -> 
                 stack=stack,
                 task="" if row.exception else task,
                 pended=row.first_pended,
-                last_pended=row.last_pended,
                 taken=row.taken,
                 cycles=row.cycles,
                 ns=clock.between_ns(row.first_pended, row.taken),
                 waits=answers.held(row, places),
                 at=places.place(row.pc),
                 exception=row.exception,
-                interrupted=None if row.return_pc is None else places.place(row.return_pc),
             )
             for row, (stack, task) in zip(worst, explained, strict=True)
         ),
