@@ -76,7 +76,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Self
+from typing import Any
 
 from analysis.program.masks import log, tasks
 from analysis.program.masks.log import KINDS, Exceptions, Holding, Interval, Spans
@@ -111,20 +111,18 @@ class Counted:
     ns: dict[str, Any]
     distribution: tuple[tuple[int, int], ...]
 
-    @classmethod
-    def of(cls, name: str, rows: Sequence[Interval], **more: Any) -> Self:
-        """Those of these intervals; `more` are further fields."""
-        cycles = sorted(it.cycles for it in rows if it.cycles is not None)
-        return cls(
-            name=name,
-            count=len(cycles),
-            open=len(rows) - len(cycles),
-            total_cycles=sum(cycles),
-            cycles=statistics_of(cycles),
-            ns=statistics_of(sorted(it.ns for it in rows if it.ns is not None)),
-            distribution=tuple(sorted(Counter(cycles).items())),
-            **more,
-        )
+
+def counted(rows: Sequence[Interval]) -> dict[str, Any]:
+    """The fields of Counted of these intervals, but their name."""
+    cycles = sorted(it.cycles for it in rows if it.cycles is not None)
+    return {
+        "count": len(cycles),
+        "open": len(rows) - len(cycles),
+        "total_cycles": sum(cycles),
+        "cycles": statistics_of(cycles),
+        "ns": statistics_of(sorted(it.ns for it in rows if it.ns is not None)),
+        "distribution": tuple(sorted(Counter(cycles).items())),
+    }
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -338,10 +336,14 @@ def of_run(
 
 def _of_kind(kind: str, rows: Sequence[Interval], places: Places) -> OfKind:
     by_level = tuple(
-        OfKind.of(name_of(kind, level, places), [it for it in rows if it.level == level], level=level)
+        OfKind(
+            name=name_of(kind, level, places),
+            level=level,
+            **counted([it for it in rows if it.level == level]),
+        )
         for level in sorted({it.level for it in rows if it.level is not None})
     )
-    return OfKind.of(kind, rows, by_level=by_level)
+    return OfKind(name=kind, by_level=by_level, **counted(rows))
 
 
 def _awake_ns(it: Interval, clock: Clock) -> float | None:
@@ -385,9 +387,9 @@ def _priorities(report: MaskReport, exceptions: Exceptions) -> Iterator[AtPriori
                     for part in log.holders(states, longest.begin_cycle, end_cycle)
                 ),
             )
-        yield AtPriority.of(
-            f"priority {priority:#04x}",
-            held,
+        yield AtPriority(
+            **counted(held),
+            name=f"priority {priority:#04x}",
             priority=priority,
             number=priority >> 8 - report.subject.priority_bits,
             exceptions=tuple(map(places.exception, numbers)),
