@@ -7,7 +7,7 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Annotated
 
-from pydantic import AfterValidator, BeforeValidator, Field, StringConstraints, model_validator
+from pydantic import AfterValidator, Field, StringConstraints, model_validator
 
 from base import heap_size
 from base.files.complaints import WrongValueError, among, expecting, not_among, quoted
@@ -99,18 +99,6 @@ class Scenario:
         return place.heap_bytes if self.heap_bytes is None else self.heap_bytes
 
 
-def _headed(name: str) -> BeforeValidator:
-    """An annotation for a table: if something else stands there, it says how to write a table."""
-
-    def check(value: object) -> object:
-        if not isinstance(value, dict):
-            words = f"must be a table, not {quoted(value)}"
-            raise WrongValueError(words, remedy=f"write [{name}] on a line of its own")
-        return value
-
-    return BeforeValidator(check)
-
-
 # The name stands in records, which are ASCII with commas between fields, and in run folders' names.
 Name = Annotated[
     str,
@@ -188,9 +176,9 @@ class ScenarioTable(Table):
     """
     heap_bytes: HeapBytes | None = None
     """A multiple of 8, from 64: the region; without it the board's."""
-    parameters: Annotated[dict[str, object], _headed("parameters")] = Field(default_factory=dict)
+    parameters: dict[str, object] = Field(default_factory=dict)
     """All parameters of the generator, none else."""
-    stimulus: Annotated[StimulusTable, _headed("stimulus")] = StimulusTable()
+    stimulus: StimulusTable = StimulusTable()
 
 
 def read(path: Path, tell: Tell | None = None) -> Scenario:

@@ -173,7 +173,14 @@ def _allowance(word: str) -> Allowance | None:
 
 _AMOUNT = "a share such as 5% or a number of cycles, vanished, polling, or several with commas"
 _Command = Callable[..., int | None]
-_OF_ALL = (
+_OF_RUNS = (
+    option(
+        "--limit",
+        metavar="KIND=LIMIT",
+        multiple=True,
+        help="hold a kind to cycles or a time: any=1200, handler:on_tim2=900; of runs allocate=10us; may be "
+        "repeated",
+    ),
     option("--baseline", type=FILE, help="hold it to this file, which --update writes"),
     option(
         "--update", "renew", is_flag=True, help="make what was measured the baseline, and say what changes"
@@ -191,23 +198,8 @@ _OF_ALL = (
         help="a table to write for a comment on a change; - prints it alone",
     ),
 )
-_OF_RUNS = (
-    option(
-        "--limit",
-        metavar="QUANTITY=LIMIT",
-        multiple=True,
-        help="of allocate, free, interrupt or task: allocate=10us; may be repeated",
-    ),
-    *_OF_ALL,
-)
 _OF_PROGRAMS = (
-    option(
-        "--limit",
-        metavar="KIND=LIMIT",
-        multiple=True,
-        help="hold a kind to cycles or a time: any=1200, handler=2us, handler:on_tim2=900; may be repeated",
-    ),
-    *_OF_ALL,
+    *_OF_RUNS,
     option(
         "--allow",
         type=Value("AMOUNT", _allowance, _AMOUNT),
