@@ -115,7 +115,7 @@ def _summary(store: Store, as_json: bool) -> int:
         "complete": complete.height,
         "direct": rows.filter(pl.col("analyzer") == ANALYZER).height,
         "verified": complete.filter(pl.col("verified")).height,
-        "differing": [{**row, "kept": str(store.differing(row["key"]))} for row in differing],
+        "differing": differing,
         "not_complete": problems.head(_MOST_LISTED).to_dicts(),
         "not_complete_n": problems.height,
         "worst": next(iter(worst.select(_WORST).head(1).to_dicts()), None),
@@ -130,7 +130,7 @@ def _lines(summary: Mapping[str, Any]) -> Iterator[str]:
         return f"{row['scenario']} on {row['allocator']}, run {row['key'][:12]}"
 
     for row in summary["differing"]:
-        yield f"Stopped. {of_run(row)}: {row['reason']} Both runs are kept in {row['kept']}."
+        yield f"Stopped. {of_run(row)}: {row['reason']}"
     yield (
         f"{summary['complete']:,} runs complete, {summary['not_complete_n']:,} not complete; "
         f"{summary['asked']:,} were asked for last."

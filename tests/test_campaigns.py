@@ -22,9 +22,8 @@ from analysis.campaign.store import RUNS, Store
 from analysis.campaign.tests.made import inline
 from analysis.campaign.work import COLUMNS, Order, Outcome
 from analysis.errors import CampaignError
-from base.files.errors import TailscopeError
 from base.paths import ROOT
-from capture import placements, same
+from capture import placements
 from capture.acquisition.source import RunRequest
 from capture.tests.altered import one_edge_late
 from firmware.build import image as firmware
@@ -300,22 +299,14 @@ def test_a_simulator_that_is_not_what_the_real_tools_see_stops_the_campaign(
         "The direct capture is not what the real tools bring: "
         "edges.parquet differs from that by sigrok-cli: row "
     ) in course.differs["reason"]
-    path = store.differing(key)
-    assert same.first_difference(path / "sigrok", path / "direct")
-    document = json.loads((path / "sigrok" / "run.json").read_text(encoding="utf-8"))
-    document["tool_report"]["losses"] = ["The analyzer lost a sample."]
-    (path / "sigrok" / "run.json").write_text(json.dumps(document), encoding="utf-8")
-    with pytest.raises(TailscopeError, match=r"could not be verified, .* The analyzer lost a sample"):
-        work.difference(path / "sigrok", path / "direct")
     store.write_runs()
     status = lab.run("campaign", "status", store.folder)
     assert status.returncode == 1
     assert status.stdout.startswith(f"Stopped. mem_frag on tlsf, run {key[:12]}: ")
-    assert f"Both runs are kept in {path}." in status.stdout.splitlines()[0]
 
     # With the simulator mended, the same command goes on.
     assert not any(result.row.get("verified") is False for result in store.results.values())
     store, course = conducted(direct, store.folder, client)
-    assert course.differs is None and not path.exists()
+    assert course.differs is None
     store.write_runs()
     assert tables(store.folder) == tables(direct_folder)

@@ -9,7 +9,6 @@ from __future__ import annotations
 import json
 import os
 import re
-import shutil
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
@@ -33,7 +32,6 @@ ASKED = "asked.json"
 RESULTS = "results"
 RUNS = "runs.parquet"
 SCRATCH = ".scratch"
-DIFFERING = "differing"
 _KEY = re.compile(r"[0-9a-f]{64}")
 
 
@@ -97,10 +95,6 @@ class Store:
             and all(self._table(what, result.row).is_file() for what in result.tables)
         )
 
-    def differing(self, key: str) -> Path:
-        """The folder of both runs where a direct one is not what the real tools bring."""
-        return self.folder / DIFFERING / key
-
     @contextmanager
     def writing(self) -> Iterator[None]:
         """Within, no other command writes here. Raises CampaignError, WriteError."""
@@ -144,9 +138,6 @@ class Store:
         """
         result = {"schema": SCHEMA, "row": outcome.row, "tables": [*outcome.tables]}
         write_all({self._table(what, outcome.row): content for what, content in outcome.tables.items()})
-        both = self.differing(outcome.key)
-        shutil.rmtree(both, ignore_errors=True)
-        write_all({both / name: content for name, content in outcome.differing.items()})
         write_bytes(self._result(outcome.key), _json(result))
         self.results[outcome.key] = Result.model_validate(result)
         if outcome.row["state"] == DIFFERS:

@@ -225,16 +225,11 @@ def difference(real: Path, direct: Path) -> str | None:
 
 @dataclass(frozen=True)
 class Outcome:
-    """The result of one attempt: its row, and the bytes of each table.
-
-    Where a direct run is not what the real tools bring, `differing` has the files of both, by
-    `sigrok/…` and `direct/…`.
-    """
+    """The result of one attempt: its row, and the bytes of each table."""
 
     key: str
     row: dict[str, Any]
     tables: dict[str, bytes] = field(default_factory=dict, repr=False)
-    differing: dict[str, bytes] = field(default_factory=dict, repr=False)
 
 
 def run(order: Order, scratch: Path, program: Path | None = None) -> Outcome:
@@ -274,14 +269,7 @@ def _run(order: Order, image: FirmwareImage, scratch: Path, program: Path | None
             real = conduct(Sigrok(request)).folder
             words = difference(real, folder)
             if words is not None:
-                row = {**failed_row(order.key, order.point, words), "state": DIFFERS}
-                files = {
-                    f"{name}/{path.relative_to(run)}": path.read_bytes()
-                    for name, run in (("sigrok", real), ("direct", folder))
-                    for path in sorted(run.rglob("*"))
-                    if path.is_file()
-                }
-                return Outcome(order.key, row, differing=files)
+                return Outcome(order.key, {**failed_row(order.key, order.point, words), "state": DIFFERS})
         manifest, tables = read_manifest(folder / names.MANIFEST), {}
         for what in TABLES:
             packed = BytesIO()

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
-import numpy as np
 import polars as pl
 
 from analysis.errors import ExplainError
@@ -38,11 +37,8 @@ from base.run_folder.explanation import (
 from base.run_folder.folder import RunFolder, read_observed
 from base.run_folder.manifest import Manifest, read_edges, read_manifest
 from base.run_folder.named_quantities import NAMED
-from base.run_folder.session_file import write_sr
-from base.run_folder.tables import read_operations
+from base.run_folder.tables import read_stored_operations
 from firmware.build import catalogue
-from scenarios.errors import ImageError
-from scenarios.operations import Call, Mark, decode
 from simulator.outputs import State
 
 _REAL_BOARD = (
@@ -69,14 +65,14 @@ def explain(folder: Path, quantity: str | None = None, allocator: Path | None = 
     """Explains the worst sample of `quantity` (a name of named_quantities) of the run in `folder`,
     or of each that the run has, by one replay, in order, and keeps each as soon as it is known.
 
-    `allocator` is the file of one from outside (elf_of()). Writes explain/<quantity>.json and
-    explain/<quantity>.sr into the folder, and returns what the first of them says. A virtual run
-    gets explain/<quantity>-instructions.csv and explain/<quantity>-anatomy.json too. Raises
-    TailscopeError with one sentence; also if the replay differs from the run.
+    `allocator` is the file of one from outside (elf_of()). Writes explain/<quantity>.json into the
+    folder, and returns what it says. A virtual run gets explain/<quantity>-instructions.csv and
+    explain/<quantity>-anatomy.json too. Raises TailscopeError with one sentence; also if the replay
+    differs from the run.
     """
     manifest = read_manifest(folder / names.MANIFEST)
     maxima, edges = manifest.maxima, read_edges(folder, manifest)
-    run = _Run(folder, manifest, read_operations(folder / names.OPERATIONS), edges)
+    run = _Run(folder, manifest, read_stored_operations(folder / names.OPERATIONS), edges)
     quantities = [name for name, named in NAMED.items() if maxima.get(named.key) is not None]
     samples = [find(name, maxima, run.operations, edges) for name in ([quantity] if quantity else quantities)]
     explanations: list[Explanation] = []
@@ -86,7 +82,7 @@ def explain(folder: Path, quantity: str | None = None, allocator: Path | None = 
     if unknown or not samples:
         for worst in samples:
             explanations.append(Unreplayed(**_told(run, worst), replayed=False, unknown=[unknown]))
-            _keep(run, explanations[-1], worst)
+            _keep(run, explanations[-1])
         return explanations
     elf = elf_of(manifest, allocator)
     program = Program(elf)
@@ -121,7 +117,7 @@ def explain(folder: Path, quantity: str | None = None, allocator: Path | None = 
         )
         explanations.append(explained)
         measured = Known(program, sources, replayed, worst, start, executed, went, heap)
-        _keep(run, explained, worst, executed, anatomy(measured))
+        _keep(run, explained, executed, anatomy(measured))
     return explanations
 
 
@@ -149,17 +145,12 @@ def _told(run: _Run, worst: Worst) -> dict[str, Any]:
 def _keep(
     run: _Run,
     explanation: Explanation,
-    worst: Worst,
     executed: Sequence[execution.Step] = (),
     made_of: Anatomy | None = None,
 ) -> None:
     run_folder, name = RunFolder(run.folder / FOLDER), explanation.quantity
     if made_of is not None:
         run_folder.write_json(f"{name}{SUFFIX}", made_of.model_dump(by_alias=True))
-    rows = np.array(window(run.edges, worst.first, worst.last))
-    length = worst.last - worst.first
-    cut = EdgeList(rows[:, 0] - worst.first, rows[:, 1], run.edges.samplerate_hz, length, run.edges.channels)
-    run_folder.write(f"{name}.sr", lambda path: write_sr(path, cut))
     if executed:
         text = io.StringIO(newline="")
         writer = csv.writer(text, lineterminator="\n")
@@ -171,7 +162,7 @@ def _keep(
     run_folder.write_json(f"{name}.json", explanation.document())
 
 
-# What lies in the heap's region at an instant, read from the board's memory.
+# What lies in the heap's region at an instant.
 
 
 def _heap(run: _Run, program: Program, replayed: Replay, worst: Worst) -> HeapMap:
@@ -180,31 +171,17 @@ def _heap(run: _Run, program: Program, replayed: Replay, worst: Worst) -> HeapMa
     is_index = catalogue.allocators()[manifest.allocator].kind == "index"
     if is_index and int(manifest.knobs.get("HDR", _HEADER_BYTES)) == _HEADER_BYTES:
         return block_layer_map(program, replayed.heap, region_bytes)
-    # The blocks live by then, sizes in bytes by slot. An operation whose own section is explained
-    # has begun, but has not changed the heap yet.
+    # An operation whose own section is explained has begun, but has not changed the heap yet.
     own = -1 if worst.maximum.seq is None else worst.maximum.seq
-    done = run.operations.filter((pl.col("start_sample") < worst.heap_at) & (pl.col("seq") != own))
-    try:
-        image = decode(read_observed(run.folder, names.IMAGE))
-    except ImageError as error:
-        raise ExplainError(f"{names.IMAGE} cannot be read: {error}") from None
-    operations = [operation for operation in image.operations if not isinstance(operation, Mark)]
-    ids = [-1 if isinstance(operation, Call) else operation.id for operation in operations]
-    live: dict[int, int] = {}
-    for seq, kind, size in done.select("seq", "kind", "size").iter_rows():
-        if kind == "A":
-            live[ids[seq]] = size
-        elif kind == "F":
-            live.pop(ids[seq], None)
-    return live_map(program, replayed.heap, region_bytes, live)
+    return live_map(
+        run.operations.filter((pl.col("start_sample") < worst.heap_at) & (pl.col("seq") != own)), region_bytes
+    )
 
 
 # firmware/heap/block_layer.h
 _HEADER_BYTES = 16
 _MAGIC = 0x4B4C4254
 _STATUS: dict[int | None, Literal["free", "live"]] = {0x45455246: "free", 0x4556494C: "live"}
-
-_SLOT_BYTES = 8
 
 
 def block_layer_map(program: Program, state: State, region_bytes: int) -> HeapMap:
@@ -231,26 +208,23 @@ def _blocks(state: State, base: int, region_bytes: int) -> Iterator[Piece]:
         offset += _HEADER_BYTES + size
 
 
-def live_map(program: Program, state: State, region_bytes: int, live: Mapping[int, int]) -> HeapMap:
-    """Reads the bench's own table of live blocks. `live` maps slots to the sizes asked for."""
-    base = program.variable("heap_region") or 0
-    table = program.variable("slots")
-    placed = []
-    for slot, size in live.items():
-        payload = None if table is None else state.word(table + slot * _SLOT_BYTES)
-        if payload is not None and base <= payload < base + region_bytes:
-            offset = payload - base
-            placed.append(Piece(offset=offset, bytes=min(size, region_bytes - offset), what="live"))
+def live_map(operations: pl.DataFrame, region_bytes: int) -> HeapMap:
+    """The blocks that are live after these operations, where the replay on the PC has them."""
+    live: dict[int, int] = {}
+    for kind, begin, end in operations.select("kind", "block_begin", "block_end").drop_nulls().iter_rows():
+        if kind == "A":
+            live[begin] = end
+        elif kind == "F":
+            live.pop(begin, None)
     pieces, at = [], 0
-    for piece in sorted(placed, key=lambda piece: piece.offset):
-        if piece.offset > at:
-            pieces.append(Piece(offset=at, bytes=piece.offset - at, what="unknown"))
-        pieces.append(piece)
-        at = piece.offset + piece.bytes
-    if at < region_bytes:
-        pieces.append(Piece(offset=at, bytes=region_bytes - at, what="unknown"))
+    for begin, end in [*sorted(live.items()), (region_bytes, region_bytes)]:
+        if begin > at:
+            pieces.append(Piece(offset=at, bytes=begin - at, what="unknown"))
+        if end > begin:
+            pieces.append(Piece(offset=begin, bytes=end - begin, what="live"))
+        at = end
     note = (
-        "Read from the bench's table of live blocks, with the sizes asked for: what lies between is free or "
-        "the allocator's own, which its blocks do not tell."
+        "Blocks that are live, with their headers, as the operations leave them when they are replayed on "
+        "the PC: what lies between is free or the allocator's own; without such a replay all of it is."
     )
     return HeapMap(region_bytes=region_bytes, pieces=pieces, note=note)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import signal
 from pathlib import Path
@@ -12,8 +13,10 @@ import pytest
 from analysis.campaign.matrix import Point
 from analysis.campaign.store import Store
 from analysis.campaign.tests.made import key, outcome
-from analysis.campaign.work import Order, Outcome, Sample
+from analysis.campaign.work import Order, Outcome, Sample, difference
+from analysis.compare.tests.made import write
 from analysis.errors import CampaignError
+from base.files.errors import TailscopeError
 from tests.tables import beside, table
 
 ENDS: dict[str, dict[str, Any]] = {
@@ -102,3 +105,12 @@ def test_the_first_of_each_image_and_rate_is_made_both_ways_and_a_share_of_the_o
     ]
     assert [sample.takes(order(*each)) for each in runs] == [True, False, True, True, True, False]
     assert not Sample(0.0).takes(order(low, "a", 84))
+
+
+def test_where_the_real_tools_lost_samples_nothing_is_verified(tmp_path: Path) -> None:
+    real, direct = write(tmp_path / "real"), write(tmp_path / "direct")
+    document = json.loads((real / "run.json").read_text(encoding="utf-8"))
+    document["tool_report"]["losses"] = ["The analyzer lost a sample."]
+    (real / "run.json").write_text(json.dumps(document), encoding="utf-8")
+    with pytest.raises(TailscopeError, match=r"could not be verified, .* The analyzer lost a sample"):
+        difference(real, direct)

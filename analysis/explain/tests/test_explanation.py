@@ -8,11 +8,13 @@ import os
 import shutil
 import struct
 from fractions import Fraction
+from itertools import pairwise
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
+import polars as pl
 import pytest
 
 from analysis.errors import ExplainError
@@ -20,6 +22,7 @@ from analysis.explain import explanation, text
 from analysis.explain.explanation import block_layer_map, live_map
 from analysis.explain.program import Program
 from analysis.explain.sources import Sources
+from analysis.fragmentation.of_run import memory_of_run
 from base.run_folder.edges import EdgeList, read_parquet
 from base.run_folder.explanation import (
     Anatomy,
@@ -31,7 +34,6 @@ from base.run_folder.explanation import (
     read_anatomy,
 )
 from base.run_folder.named_quantities import NAMED
-from base.run_folder.session_file import read_sr
 from capture import conduct
 from capture.acquisition.sigrok import Sigrok
 from capture.acquisition.source import RunRequest
@@ -47,9 +49,9 @@ DEPTH = 256
 
 def measure(folder: Path, allocator: str, samplerate_hz: int | None = None, **parameters: int) -> RunResult:
     plan = catalogue.load("mem_frag", parameters).compile()
-    return conduct.run(
-        Sigrok(RunRequest(plan, firmware.build(allocator), samplerate_hz=samplerate_hz, runs=folder))
-    )
+    image = firmware.build(allocator)
+    request = RunRequest(plan, image, samplerate_hz=samplerate_hz, runs=folder, memory=memory_of_run)
+    return conduct.run(Sigrok(request))
 
 
 @pytest.fixture(scope="module")
@@ -100,14 +102,13 @@ def test_the_heap_map_is_what_the_scenario_left(explained: Replayed) -> None:
 
 
 def test_the_stored_waveform_is_the_capture(deepest: Path, explained: Replayed) -> None:
-    edges = read_parquet(deepest / "edges.parquet")
-    cut = read_sr(deepest / "explain" / "allocate.sr")
+    crit = read_parquet(deepest / "edges.parquet").transitions("CRIT")
     first, last = explained.window.first_sample, explained.window.end_sample
-    crit, whole = cut.transitions("CRIT"), edges.transitions("CRIT")
-    inside = (whole.sample > first) & (whole.sample < last)
-    assert (crit.sample + first).tolist() == whole.sample[inside].tolist()
-    assert crit.level.tolist() == whole.level[inside].tolist()
-    assert {explained.start_sample, explained.end_sample} <= {*whole.sample[inside].tolist()}
+    changes = [(sample, bool(word & 1)) for sample, word in explained.window.edges]
+    rows = [row for before, row in pairwise(changes) if row[1] != before[1]]
+    inside = (crit.sample > first) & (crit.sample < last)
+    assert rows == list(zip(crit.sample[inside].tolist(), crit.level[inside].tolist(), strict=True))
+    assert {explained.start_sample, explained.end_sample} <= {sample for sample, _ in rows}
 
 
 @pytest.fixture
@@ -137,7 +138,7 @@ def test_a_board_on_the_desk_keeps_its_waveform_and_says_what_is_not_known(copy:
     (unreplayed,) = explanation.explain(copy, "section")
     assert isinstance(unreplayed, Unreplayed)
     assert read(copy / "explain" / "section.json") == unreplayed
-    assert sorted(path.name for path in (copy / "explain").iterdir()) == ["section.json", "section.sr"]
+    assert sorted(path.name for path in (copy / "explain").iterdir()) == ["section.json"]
     assert "not known" in text.as_text(unreplayed)
 
 
@@ -152,7 +153,8 @@ def test_samples_that_are_not_cycles(tmp_path: Path) -> None:
     live = [piece.bytes for piece in result.heap.pieces if piece.what == "live"]
     # The worst allocation makes one more live block than there were before it.
     assert len(live) + 1 == result.maximum.live
-    assert set(live) <= {72, 8}
+    # With a header and rounded up to a power of two.
+    assert set(live) <= {128, 64, 32}
     assert sum(piece.bytes for piece in result.heap.pieces) == 65_536
     edge_cycles = 84 / 24
     assert abs(result.cycles - result.value_ns * 84e6 / 1e9) <= edge_cycles
@@ -323,25 +325,16 @@ def test_a_damaged_header_ends_the_map(damaged: dict[int, int]) -> None:
     assert heap_map.note == "Read from the blocks' headers, as far as 40 bytes; what follows is no block."
 
 
-SLOTS = BASE + 96
-BETWEEN = (
-    "Read from the bench's table of live blocks, with the sizes asked for: what lies between is free or the "
-    "allocator's own, which its blocks do not tell."
-)
-
-
-def live(slots: dict[int, int], sizes: dict[int, int], **variables: int) -> HeapMap:
-    """The map of a heap of 96 bytes; the table lies behind it, an address in every other word."""
-    table = {96 + 8 * slot: payload for slot, payload in slots.items()}
-    program: Any = SimpleNamespace(variable={"heap_region": BASE, "slots": SLOTS, **variables}.get)
-    return live_map(program, state(table, 128), 96, sizes)
-
-
-def test_live_blocks_lie_where_the_benchs_table_says() -> None:
-    """Slot 2 lies before slot 0, slot 1 outside of the heap; 8 of the 10 bytes of slot 3 fit."""
-    slots = {0: BASE + 40, 1: BASE + 96, 2: BASE, 3: BASE + 88}
-    heap_map = live(slots, {0: 16, 1: 8, 2: 24, 3: 10})
-    assert pieces(heap_map, 96) == [
-        *((0, 24, "live"), (24, 16, "unknown"), (40, 16, "live"), (56, 32, "unknown"), (88, 8, "live")),
+def test_live_blocks_lie_where_the_replayed_operations_leave_them() -> None:
+    """The second block is freed, and a request is refused."""
+    operations = pl.DataFrame(
+        {
+            "kind": ["A", "A", "A", "F", "O"],
+            "block_begin": [8, 48, 24, 48, None],
+            "block_end": [24, 64, 40, 64, None],
+        }
+    )
+    assert pieces(live_map(operations, 96), 96) == [
+        *((0, 8, "unknown"), (8, 16, "live"), (24, 16, "live"), (40, 56, "unknown")),
     ]
-    assert heap_map.note == BETWEEN
+    assert pieces(live_map(operations.clear(), 96), 96) == [(0, 96, "unknown")]
