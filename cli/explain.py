@@ -7,19 +7,30 @@ from pathlib import Path
 from base.run_folder.named_quantities import CHOICE
 from cli.shell import shared
 from cli.shell.declare import answer, argument, declare, json_option, option
-from cli.shell.values import QUANTITY, RUN
+from cli.shell.values import OUTPUT, QUANTITY, RUN
 
 
 @declare(section="Read what came out")
 @argument("run", type=RUN, help="a run folder")
 @option("--quantity", type=QUANTITY, default="section", help=CHOICE)
 @shared.allocator_file
+@option(
+    "--perfetto",
+    type=OUTPUT,
+    help="a timeline of the run to write, for ui.perfetto.dev; compressed if its name ends in .gz",
+)
 @json_option
-def command(run: Path, quantity: str, allocator: Path | None, as_json: bool) -> None:
+def command(run: Path, quantity: str, allocator: Path | None, perfetto: Path | None, as_json: bool) -> None:
     """Explain the worst sample of a run, and keep waveform, heap, call stack, instructions."""
     from analysis.explain import explanation, text
     from base.run_folder.explanation import read_anatomy
 
     (result,) = explanation.explain(run, quantity, allocator)
     made_of = read_anatomy(run, result.quantity)
+    if perfetto:
+        from analysis.program.masks.timeline import run_timeline
+
+        run_timeline(run, result, made_of, allocator).write(perfetto)
     answer(as_json, result.document, lambda: text.as_text(result, made_of))
+    if perfetto and not as_json:
+        print(f"file: {perfetto}")

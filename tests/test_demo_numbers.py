@@ -22,8 +22,10 @@ from analysis.explain.text import as_text
 from analysis.judge.limits import parse
 from analysis.judge.runs import judge
 from base.microseconds import microseconds
+from base.run_folder.edges import read_parquet
 from cli import scenario
 from cli.demo import SCENARIOS
+from cli.shell import start as program
 from cli.shell.runs import Options
 from dashboards.loaded.runs import load_run
 from dashboards.terminal import terminal_report
@@ -233,6 +235,30 @@ def test_explain_has_them(demo: Demo) -> None:
     assert (result.quantity, result.key) == ("section", str(truth.holder))
     assert result.value_ns == pytest.approx(truth.section)
     assert f": {us(truth.section)} µs" in as_text(result).splitlines()[0]
+
+
+def test_a_timeline_has_each_pulse_and_what_the_core_did_meanwhile(demo: Demo, tmp_path: Path) -> None:
+    key = ("mem_frag", "tlsf")
+    file = tmp_path / "timeline.json"
+    words = ["explain", str(demo.folders[key]), "--quantity", "section", "--perfetto", str(file)]
+    assert program.run(words) == 0
+    events = json.loads(file.read_text(encoding="utf-8"))["traceEvents"]
+    groups = {event["pid"]: event["args"]["name"] for event in events if event["name"] == "process_name"}
+    drawn = [(groups[event["pid"]], event) for event in events if event["ph"] == "X"]
+    crit = [event for group, event in drawn if (group, event["name"]) == ("pins", "CRIT")]
+    pulses = read_parquet(demo.folders[key] / "edges.parquet").transitions("CRIT")
+    assert len(crit) == pulses.level.sum()
+    truth = demo.truths[key]
+    (worst,) = [event for group, event in drawn if group == "explained" and "value_ns" in event["args"]]
+    assert worst["dur"] * 1000 == pytest.approx(truth.section, abs=12)
+    assert {"tasks", "masks", "handlers", "heap"} <= {group for group, _ in drawn}
+    calls = [event for group, event in drawn if group == "explained" and "source" in event["args"]]
+    inside = (worst["ts"] - 0.001, worst["ts"] + worst["dur"] + 0.001)
+    assert calls and all(inside[0] <= event["ts"] <= inside[1] for event in calls)
+    # The section is masked from its first cycles on.
+    masks = [event for group, event in drawn if group == "masks"]
+    middle = worst["ts"] + worst["dur"] / 2
+    assert any(event["ts"] <= middle <= event["ts"] + event["dur"] for event in masks)
 
 
 def test_compare_and_gate_have_them(demo: Demo) -> None:
