@@ -160,9 +160,6 @@ def _smallest(
             except TailscopeError as error:
                 smallest[name] = str(error)
                 continue
-            sizes = [row.cost_metric.smallest_bytes for row in rows]
-            sizes_known = [size for size in sizes if size is not None]
-            smallest[name] = (
-                max(sizes_known) if len(sizes_known) == len(sizes) else " ".join(text.notes(rows))
-            )
+            sizes = [row.cost_metric.smallest_bytes or 0 for row in rows]
+            smallest[name] = max(sizes) if all(sizes) else " ".join(text.notes(rows))
     return smallest

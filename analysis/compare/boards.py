@@ -227,17 +227,13 @@ def group(lines: Iterable[OnBoard]) -> tuple[Group, ...]:
     for _, alike in sorted(by_matter.items(), key=lambda item: item[0][:2]):
         if len({line.manifest.board_folder for line in alike}) == 1:
             continue
-        labels = {line.run: parameters_of(line.manifest) for line in alike}
-        names = dict.fromkeys(name for label in labels.values() for name in label)
-        apart = [name for name in names if len({label.get(name) for label in labels.values()}) > 1]
-        told_apart = [
-            replace(
-                line,
-                apart=tuple(f"{name} {labels[line.run][name]}" for name in apart if name in labels[line.run]),
-            )
-            for line in alike
+        labels = [set(parameters_of(line.manifest).items()) for line in alike]
+        same = set.intersection(*labels)
+        lines_of = [
+            replace(line, apart=tuple(f"{name} {value}" for name, value in sorted(label - same)))
+            for line, label in zip(alike, labels, strict=True)
         ]
-        told_apart.sort(
+        lines_of.sort(
             key=lambda line: (
                 line.manifest.board_folder != FIRST_BOARD,
                 line.manifest.board_folder,
@@ -245,9 +241,9 @@ def group(lines: Iterable[OnBoard]) -> tuple[Group, ...]:
             )
         )
         # The allocator and its knobs, without what boards differ in.
-        first = told_apart[0].manifest
+        first = lines_of[0].manifest
         knobs = (f"{name}={value}" for name, value in first.turned_knobs.items())
-        groups.append(Group(first.scenario, ", ".join((first.allocator, *knobs)), tuple(told_apart)))
+        groups.append(Group(first.scenario, ", ".join((first.allocator, *knobs)), tuple(lines_of)))
     return tuple(groups)
 
 

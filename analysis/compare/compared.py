@@ -18,9 +18,9 @@ is the sum of both runs' (`error_budget`, *total*).
       status, headline
       doubts[]                    sentences on why B cannot be judged
       notes[]                     sentences that must be known beside the figures
-      settings [{name, a, b, tool}]
-      worst [{quantity, a, b {value, seq, kind, at_least}, budget, finding, chance_p, change, percent,
-              moved}]
+      settings [{name, a, b}]
+      worst [{quantity, a, b {value, seq, kind, at_least}, budget, finding, chance_p, change,
+              percent, moved}]
       operations {joined, only_a, only_b, changed, first, other_outcome[], met_otherwise,
                   columns [{column, words, unit, changed, increase, decrease, total}]}
       placements [{quantity, a, b {n, least, median, greatest}, smaller_than_placement}]
@@ -31,8 +31,7 @@ is the sum of both runs' (`error_budget`, *total*).
     older                         how many runs a later one with the same options stands for
     unreadable[], left_out[]      sentences
 
-- *settings* are those that differ; null is what a run does not tell. *tool* is true of the version
-  of a tool of the host.
+- *settings* are those that differ; null is what a run does not tell.
 - *worst* has the maxima of `section_ns`, `critical_ns`, `free_critical_ns`, `interrupt_latency_ns`,
   `task_latency_ns`, `control_latency_ns`, `dwt_cycles`, `free_dwt_cycles` and `probes` (run.json),
   of those that a run has. *change* is B less A, *percent* of A. *seq* is null outside all
@@ -185,7 +184,7 @@ def compare_pair(pair: Pair) -> Compared:
         a=a,
         b=b,
         way="exact" if exact else "budgets",
-        settings=settings.changes(a.manifest, b.manifest),
+        settings=settings.differing(settings.settings(a.manifest), settings.settings(b.manifest)),
         operations=compare_operations(a, b, by_column) if same else None,
         worst=worst,
         distributions=distributions(a, b, exact),

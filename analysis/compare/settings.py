@@ -6,7 +6,7 @@ sources and the tools decided.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -23,32 +23,21 @@ _DIGEST_SHOWN = 12
 
 @dataclass(frozen=True)
 class Change:
-    """One setting that differs. None: the run does not tell, or has no such setting.
-
-    `tool`: it is the version of a tool of the host, not of what ran.
-    """
+    """One setting that differs. None: the run does not tell, or has no such setting."""
 
     name: str
     a: str | None
     b: str | None
-    tool: bool = False
 
     def __str__(self) -> str:
         """`seed (not told) → 7`."""
         return f"{self.name} {short(self.a)} → {short(self.b)}"
 
 
-def changes(a: Manifest, b: Manifest) -> tuple[Change, ...]:
-    """The settings in which the runs differ, those that a user chose first."""
-    return differing(settings(a), settings(b), (a.tools | b.tools).keys() - {COMPILER})
-
-
-def differing(
-    a: Mapping[str, str | None], b: Mapping[str, str | None], tools: Collection[str] = ()
-) -> tuple[Change, ...]:
-    """The settings, by name, in which `a` and `b` differ; `tools` are names of such."""
+def differing(a: Mapping[str, str | None], b: Mapping[str, str | None]) -> tuple[Change, ...]:
+    """The settings, by name, in which `a` and `b` differ, those that a user chose first."""
     return tuple(
-        Change(name, a.get(name), b.get(name), name in tools)
+        Change(name, a.get(name), b.get(name))
         for name in dict.fromkeys((*a, *b))
         if a.get(name) != b.get(name)
     )
