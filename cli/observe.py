@@ -172,31 +172,15 @@ def _check(options: ObserveOptions) -> None:
     for pair in options["latency"]:
         if not all(pair.partition(":")):
             raise OptionError(f"--latency {pair[:80]}: give TRIG:ACK, a stimulus and its answer.")
-    for is_wrong, sentence in (
-        (
-            run and (scenario or allocator),
-            "Name the run by --run, or the firmware by --scenario and --allocator, not both.",
-        ),
-        (
-            options["keep"] and (run or scenario),
-            "--keep is for the wire alone: a run is judged by its whole capture.",
-        ),
-        (
-            bool(scenario) != bool(allocator),
-            "--scenario and --allocator go together: the records tell of both.",
-        ),
-        (
-            file and options["board"] and not scenario,
-            "--board goes with --scenario and --allocator: a run folder tells its board itself, and of "
-            "pulses alone none is needed.",
-        ),
-        (
-            options["uart"] and not (run or scenario),
-            "--uart alone is not enough: say what ran, by --run or by --scenario and --allocator.",
-        ),
+    names_firmware = bool(scenario and allocator)
+    beside = (run, scenario, allocator, options["uart"], file and options["board"])
+    if any(beside) and (
+        bool(run) == names_firmware or options["keep"] or (run and any((scenario, allocator)))
     ):
-        if is_wrong:
-            raise OptionError(sentence)
+        raise OptionError(
+            "To judge a file as a run, say what ran: either --run, or --scenario and --allocator together, "
+            "with --board and --uart where they are known. --keep is for the wire alone."
+        )
 
 
 def _questions(options: ObserveOptions) -> Questions:
@@ -356,24 +340,20 @@ def _show(folder: Path, as_json: bool) -> None:
 
 
 def _heading(manifest: ObservedManifest) -> str:
-
-    duration_s = manifest.total_samples / manifest.samplerate_hz
-    pins = ", ".join(f"{channel} on {pin}" for channel, pin in manifest.pins.items())
     source = f"{manifest.program.elf or 'what was on the board'} on {manifest.board}"
     rate = ""
     if file := manifest.imported:
         source, rate = f"{file.file} ({file.format})", f" ({_RATE_FROM[file.samplerate_from]})"
-        pins = ", ".join(
-            ours if ours == theirs else f"{ours} is {theirs}" for ours, theirs in file.channels.items()
-        )
+    pins = ", ".join(f"{channel} on {pin}" for channel, pin in manifest.pins.items())
     clock = ""
     if manifest.clock:
         ppm, unsure_ppm = (manifest.clock.ratio - 1) * 1e6, manifest.clock.ratio_uncertainty * 1e6
         clock = f" By the frames its clock is off the board's by {ppm:+.0f} ppm (to {unsure_ppm:.0f})."
+    resolution = microseconds(manifest.resolution_ns, decimals_of(manifest.resolution_ns))
     return (
         f"{source}: {manifest.total_samples:,} samples at {manifest.samplerate_hz:,} Hz{rate}, "
-        f"{duration_s:.6g} s; {pins}. Each edge is known to a sample of "
-        f"{microseconds(manifest.resolution_ns, decimals_of(manifest.resolution_ns))}.{clock}"
+        f"{manifest.total_samples / manifest.samplerate_hz:.6g} s; {pins}. Each edge is known to a sample of "
+        f"{resolution}.{clock}"
     )
 
 
