@@ -136,11 +136,11 @@ def the_extremes_between_operations(least: float, most: float) -> Change:
     ("rule", "changed"),
     [
         (wire.wire_and_dwt_disagree, wire_and_dwt_of_a_section),
-        (wire.operations_and_dwt_disagree, wire_and_dwt_of_an_operation),
+        (wire.wire_and_dwt_disagree, wire_and_dwt_of_an_operation),
         (instruments.not_calibrated, the_residual_of_a_markers_cost),
         (instruments.counter_and_frames_disagree, the_clock_by_frames_and_by_dwt),
         (instruments.unsteady_clock, a_frames_edge_and_a_steady_clock),
-        (wire.critical_section_unseen, a_cycle_of_a_section_that_is_unseen),
+        (wire.another_number_of_sections, a_cycle_of_a_section_that_is_unseen),
         (wire.timer_offset_is_no_distance, the_way_from_a_pin_to_its_read(0)),
         (wire.timer_offset_is_no_distance, the_way_from_a_pin_to_its_read(1)),
         (wire.wire_and_timer_disagree, wire_and_timer_of_an_operation),

@@ -85,26 +85,31 @@ def preempted_operations(wire: Wire) -> tuple[int, int]:
     return int(np.count_nonzero(within & ~near)), int(np.count_nonzero(within | near))
 
 
-def operations_and_dwt_disagree(evidence: Evidence) -> Iterator[str]:
-    """OP and DWT tell of the same operation, and may differ by the budget of a width only.
-
-    Where the heap was not called the record tells of no cycles.
+def wire_and_dwt_disagree(evidence: Evidence) -> Iterator[str]:
+    """Wire and DWT tell of the same section and of the same operation, and may differ by their
+    budget only. Where the heap was not called the record tells of no cycles.
     """
-    cost = evidence.joined.operation_cost
-    if cost is None:
-        return
-    operations = _operations_apart(evidence, cost).with_columns(
-        allowed=evidence.instruments.agreement_cycles
-        + evidence.instruments.clock_uncertainty * pl.col("dwt_operation_cycles")
+    joined, instruments = evidence.joined, evidence.instruments
+    sections = joined.operations.with_columns(
+        apart=pl.col("disagreement_cycles"),
+        allowed=pl.max_horizontal(pl.Series(joined.critical_pulses), 1) * evidence.tolerance_cycles,
     )
-    wrong = operations.filter(pl.col("apart").abs() > pl.col("allowed"))
-    if wrong.height:
-        worst = worst_row(wrong, "apart")
-        yield (
-            f"OP and DWT disagree on {wrong.height} operations, at worst by {worst['apart']:.2f} cycles "
-            f"({worst['allowed']:.2f} allowed) in operation {worst['seq']}; "
-            "check the OP clip and the samplerate."
+    tables = [("CRIT", sections)]
+    if joined.operation_cost is not None:
+        allowed = instruments.agreement_cycles + instruments.clock_uncertainty * pl.col(
+            "dwt_operation_cycles"
         )
+        operations = _operations_apart(evidence, joined.operation_cost).with_columns(allowed=allowed)
+        tables.append(("OP", operations))
+    for channel, table in tables:
+        wrong = table.filter(pl.col("apart").abs() > pl.col("allowed"))
+        if wrong.height:
+            worst = worst_row(wrong, "apart")
+            yield (
+                f"{channel} and DWT disagree on {wrong.height} operations, at worst by {worst['apart']:.2f} "
+                f"cycles ({worst['allowed']:.2f} allowed) in operation {worst['seq']}; check the {channel} "
+                "clip and the samplerate."
+            )
 
 
 def _operations_apart(evidence: Evidence, cost: MarkerCost) -> pl.DataFrame:
@@ -242,43 +247,18 @@ def window_without_one_pulse(evidence: Evidence) -> Iterator[str]:
         )
 
 
-def critical_section_unseen(evidence: Evidence) -> Iterator[str]:
-    """DWT counted a critical section that CRIT does not show."""
-    unseen = evidence.joined.operations.filter(
-        pl.col("wire_critical_samples").is_null() & (pl.col("dwt_cycles") > 0)
-    )
-    if unseen.height:
+def another_number_of_sections(evidence: Evidence) -> Iterator[str]:
+    """An operation on the heap holds the lock once, so CRIT shows one pulse; calls may do more.
+    What DWT counted must be there.
+    """
+    operations = evidence.joined.operations.with_columns(pulses=pl.Series(evidence.joined.critical_pulses))
+    unseen = pl.col("wire_critical_samples").is_null() & (pl.col("dwt_cycles") > 0)
+    wrong = operations.filter(unseen | ((pl.col("kind") != "K") & (pl.col("pulses") > 1)))
+    if wrong.height:
+        first = wrong.row(0, named=True)
         yield (
-            f"{unseen.height} operations have a critical section in their record but none on CRIT, "
-            f"the first is {unseen['seq'][0]}; check the CRIT clip."
-        )
-
-
-def section_in_pieces(evidence: Evidence) -> Iterator[str]:
-    """An operation on the heap holds the lock once, so CRIT shows one pulse. Calls may do more."""
-    once = evidence.joined.operations.with_columns(pulses=pl.Series(evidence.joined.critical_pulses)).filter(
-        (pl.col("kind") != "K") & (pl.col("pulses") > 1)
-    )
-    if once.height:
-        first = once.row(0, named=True)
-        yield (
-            f"{once.height} operations show more than one pulse on CRIT, the first is {first['seq']} with "
-            f"{first['pulses']}; check the CRIT clip and its ground."
-        )
-
-
-def wire_and_dwt_disagree(evidence: Evidence) -> Iterator[str]:
-    """Wire and DWT tell of the same critical section, and may differ by their budget only."""
-    operations = evidence.joined.operations.with_columns(
-        allowed=pl.max_horizontal(pl.Series(evidence.joined.critical_pulses), 1) * evidence.tolerance_cycles
-    )
-    apart = operations.filter(pl.col("disagreement_cycles").abs() > pl.col("allowed"))
-    if apart.height:
-        worst = worst_row(apart, "disagreement_cycles")
-        yield (
-            f"Wire and DWT disagree on {apart.height} operations, at worst by "
-            f"{worst['disagreement_cycles']:.2f} cycles ({worst['allowed']:.2f} allowed) in operation "
-            f"{worst['seq']}; check the CRIT clip and the samplerate."
+            f"{wrong.height} operations show another number of pulses on CRIT than one, the first is "
+            f"{first['seq']} with {first['pulses']}; check the CRIT clip and its ground."
         )
 
 
