@@ -8,6 +8,8 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from serial.tools import list_ports
+from serial.tools.list_ports_common import ListPortInfo
 
 from base.files.errors import CaptureError
 from base.paths import ROOT
@@ -15,6 +17,7 @@ from base.run_folder.edges import CHANNELS
 from capture.desk.bench import AnalyzerResource, read_bench
 from capture.desk.pins import check_pins, clips, places
 from capture.desk.presets import presets
+from capture.desk.serial_ports import resolve
 from tests.sentences import Sentences
 from tests.tables import table
 
@@ -257,3 +260,26 @@ def test_names_of_the_users_own_have_a_free_input_or_the_one_that_is_named() -> 
     assert places(pins, VIRTUAL) == {"CRIT": "CRIT", "nIRQ": "OP"}
     assert clips(pins, VIRTUAL).startswith("D0=PA8,D1=PB3,D2=open")
     assert places(check_pins({"nIRQ": "D6"}, NUCLEO), NUCLEO) == {"nIRQ": "CISR"}
+
+
+# Which port is meant, where ports are made up.
+
+
+def port(device: str, usb_id: str = "", serial_number: str = "") -> ListPortInfo:
+    made = ListPortInfo(device, skip_link_detection=True)
+    if usb_id:
+        made.vid, made.pid = (int(part, 16) for part in usb_id.split(":"))
+    made.serial_number = serial_number or None
+    return made
+
+
+OTHERS = (port("/dev/ttyS0"), port("/dev/ttyUSB0", "1a86:7523"), port("/dev/ttyACM9", "0483:5740"))
+
+
+@table
+def test_an_st_link_is_found_under_any_of_its_ids(
+    monkeypatch: pytest.MonkeyPatch, usb_ids: tuple[str, ...], serial_number: str, device: str
+) -> None:
+    ports = [port(f"/dev/of-{usb_id}", usb_id, usb_id) for usb_id in usb_ids]
+    monkeypatch.setattr(list_ports, "comports", lambda: [*OTHERS, *ports])
+    assert resolve("usb:0483:374B", serial_number) == f"/dev/of-{device}"

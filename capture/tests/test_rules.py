@@ -1,18 +1,23 @@
 """Single rules: answers before their cause, swept edges off their offset, how many answers met an
-operation, and what keeps silent since another rule says what happened.
-"""
+operation, and what keeps silent since another rule says what happened."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import replace
+from math import inf, nextafter
 
 import polars as pl
 import pytest
 
+from capture.instruments.calibration import MarkerCost
+from capture.joining.evidence import Evidence
+from capture.joining.latencies import LatencyWitness
+from capture.reading.probes import Probes, Window
 from capture.tests.evidence import evidence_of
 from capture.tests.synthetic import SyntheticRun, record, small_plan, small_sweep
 from capture.tests.waveform import Waveform
+from capture.verdict import instruments, records, wire
 from capture.verdict.records import account_does_not_follow, due, records_out_of_order
 from capture.verdict.verdict import judge
 from capture.verdict.wire import (
@@ -20,6 +25,7 @@ from capture.verdict.wire import (
     wire_and_dwt_disagree,
 )
 from scenarios.operations import Allocate, Call, Free, Mark
+from scenarios.stimulus import SWEEP_LEAD_TICKS
 from tests.tables import table
 
 
@@ -171,3 +177,218 @@ def test_behind_a_missing_record_nothing_is_claimed() -> None:
         *("FNE", "FNE", "FNE", "AOS", "K"),
     ]
     assert [size for _, size in due_records[6:9]] == [None] * 3
+
+
+# Where a rule begins to speak: at its limit it is silent, the next number beyond it is told
+
+
+Rule = Callable[[Evidence], Iterator[str]]
+Change = Callable[[Evidence, bool], Evidence]
+"""Puts a number at the limit of a rule, or at the next one beyond it."""
+
+
+@pytest.fixture(scope="module")
+def sound() -> Evidence:
+    return evidence_of(SyntheticRun(small_plan(depth=2)))
+
+
+def tells(rule: Rule, evidence: Evidence) -> bool:
+    return bool([*rule(evidence)])
+
+
+def at(limit: float, beyond: bool) -> float:
+    return nextafter(limit, inf) if beyond else limit
+
+
+def with_operations(evidence: Evidence, **columns: pl.Expr) -> Evidence:
+    table = evidence.joined.operations.with_columns(**columns)
+    return replace(evidence, joined=replace(evidence.joined, operations=table))
+
+
+def cost_of(evidence: Evidence) -> MarkerCost:
+    cost = evidence.joined.operation_cost
+    assert cost is not None
+    return cost
+
+
+def with_latencies(evidence: Evidence, moved: Callable[[LatencyWitness], LatencyWitness]) -> Evidence:
+    changed = replace(evidence)
+    changed.__dict__["latencies"] = tuple(map(moved, evidence.latencies))
+    return changed
+
+
+def wire_and_dwt_of_a_section(sound: Evidence, beyond: bool) -> Evidence:
+    return with_operations(sound, disagreement_cycles=pl.lit(-at(sound.tolerance_cycles, beyond)))
+
+
+def wire_and_dwt_of_an_operation(sound: Evidence, beyond: bool) -> Evidence:
+    """Without a cost and without cycles the wire's width is the difference."""
+    unfitted = replace(sound, wire=replace(sound.wire, clock=None))
+    changed = with_operations(
+        unfitted,
+        wire_operation_samples=pl.lit(at(unfitted.instruments.agreement_cycles, beyond)),
+        dwt_operation_cycles=pl.lit(0, pl.UInt32),
+    )
+    free = replace(cost_of(sound), wire_minus_dwt_cycles=0)
+    return replace(changed, joined=replace(changed.joined, operation_cost=free))
+
+
+def the_residual_of_a_markers_cost(sound: Evidence, beyond: bool) -> Evidence:
+    uneven = replace(cost_of(sound), worst_residual_cycles=at(sound.tolerance_cycles, beyond))
+    return replace(sound, joined=replace(sound.joined, operation_cost=uneven))
+
+
+def the_clock_by_frames_and_by_dwt(sound: Evidence, beyond: bool) -> Evidence:
+    clock, counter = sound.wire.clock, sound.joined.counter
+    assert clock is not None and counter is not None
+    counter = replace(counter, ratio=at(1 + 2**-11, beyond), ratio_uncertainty=2**-12)
+    return replace(
+        sound,
+        wire=replace(sound.wire, clock=replace(clock, ratio=1.0, ratio_uncertainty=2**-12)),
+        joined=replace(sound.joined, counter=counter),
+    )
+
+
+def a_frames_edge_and_a_steady_clock(sound: Evidence, beyond: bool) -> Evidence:
+    clock = sound.wire.clock
+    assert clock is not None
+    unsteady = replace(clock, residual_max_samples=at(instruments.STEADY_CLOCK_SAMPLES, beyond))
+    return replace(sound, wire=replace(sound.wire, clock=unsteady))
+
+
+def a_cycle_of_a_section_that_is_unseen(sound: Evidence, beyond: bool) -> Evidence:
+    return with_operations(
+        sound, wire_critical_samples=pl.lit(None, pl.Int64), dwt_cycles=pl.lit(int(beyond), pl.UInt32)
+    )
+
+
+def the_way_from_a_pin_to_its_read(end: int) -> Change:
+    def changed(sound: Evidence, beyond: bool) -> Evidence:
+        def moved(witness: LatencyWitness) -> LatencyWitness:
+            assert witness.offset is not None and witness.offset_bounds_cycles is not None
+            limit = witness.offset_bounds_cycles[end]
+            outside = nextafter(limit, inf if end else -inf) if beyond else limit
+            return replace(witness, offset=replace(witness.offset, cycles=outside))
+
+        return with_latencies(sound, moved)
+
+    return changed
+
+
+def wire_and_timer_of_an_operation(sound: Evidence, beyond: bool) -> Evidence:
+    apart = {"seq": [1], "apart_cycles": [-at(2.0, beyond)], "allowed_cycles": [2.0]}
+    return with_latencies(sound, lambda witness: replace(witness, operations=pl.DataFrame(apart)))
+
+
+def the_extremes_between_operations(least: float, most: float) -> Change:
+    """The least latency is allowed from `least` to `most` more than the timer tells."""
+
+    def changed(sound: Evidence, beyond: bool) -> Evidence:
+        def moved(witness: LatencyWitness) -> LatencyWitness:
+            assert witness.between is not None
+            below, above = (witness.between.least_ticks + limit for limit in (least, most))
+            if beyond:
+                below, above = nextafter(below, inf), nextafter(above, -inf)
+            return replace(witness, between_least=(below, above))
+
+        return with_latencies(sound, moved)
+
+    return changed
+
+
+@pytest.mark.parametrize(
+    ("rule", "changed"),
+    [
+        (wire.wire_and_dwt_disagree, wire_and_dwt_of_a_section),
+        (wire.wire_and_dwt_disagree, wire_and_dwt_of_an_operation),
+        (instruments.not_calibrated, the_residual_of_a_markers_cost),
+        (instruments.counter_and_frames_disagree, the_clock_by_frames_and_by_dwt),
+        (instruments.unsteady_clock, a_frames_edge_and_a_steady_clock),
+        (wire.another_number_of_sections, a_cycle_of_a_section_that_is_unseen),
+        (wire.timer_offset_is_no_distance, the_way_from_a_pin_to_its_read(0)),
+        (wire.timer_offset_is_no_distance, the_way_from_a_pin_to_its_read(1)),
+        (wire.wire_and_timer_disagree, wire_and_timer_of_an_operation),
+        (wire.latencies_between_operations_differ, the_extremes_between_operations(0.0, 1.0)),
+        (wire.latencies_between_operations_differ, the_extremes_between_operations(-1.0, 0.0)),
+    ],
+)
+def test_at_its_limit_a_rule_is_silent_and_beyond_it_tells(
+    sound: Evidence, rule: Rule, changed: Change
+) -> None:
+    assert [tells(rule, changed(sound, beyond)) for beyond in (False, True)] == [False, True]
+
+
+def counted(evidence: Evidence, wider_by: dict[int, int]) -> Evidence:
+    """The windows of a virtual board, all 7 cycles wider than the records say but for some."""
+    widths = evidence.joined.operations.select("seq", "dwt_operation_cycles").rows()
+    windows = {seq: Window(1, cycles + wider_by.get(seq, 7)) for seq, cycles in widths}
+    return replace(evidence, probes=Probes("counted by the virtual board", windows))
+
+
+def test_windows_may_be_wider_than_their_records_by_one_constant(sound: Evidence) -> None:
+    rule = records.counts_of_other_operations
+    assert not tells(rule, counted(sound, {}))
+    assert tells(rule, counted(sound, {3: 8}))
+
+
+def test_a_window_without_a_record_or_a_call_has_no_width_to_compare() -> None:
+    run = SyntheticRun(small_plan(depth=2))
+    third = run.line_of("OP,3,")
+    fields = run.lines[third].split(",")
+    run.lines[third] = ",".join([*fields[:4], "0", "0", *fields[6:]])
+    evidence = counted(evidence_of(run), {3: 9})
+    beyond = {**evidence.probes.windows, 99: Window(1, 12)}
+    changed = replace(evidence, probes=replace(evidence.probes, windows=beyond))
+    assert not tells(records.counts_of_other_operations, changed)
+
+
+@pytest.mark.parametrize("side", ["frame", "record"])
+def test_one_end_that_is_missing_says_why_the_numbers_differ(side: str) -> None:
+    run = SyntheticRun(small_plan(depth=2))
+    if side == "frame":
+        run.toggles = [(cycle, bit) for cycle, bit in run.toggles if cycle < run.truths[-1].start]
+    else:
+        run.lines = [line for line in run.lines if not line.startswith(("END", f"OP,{len(run.truths) - 1},"))]
+    evidence = evidence_of(run)
+    assert not tells(wire.windows_and_records_differ, evidence)
+    evidence = with_latencies(evidence, lambda witness: replace(witness, between_least=(-2.0, -1.0)))
+    assert not tells(wire.latencies_between_operations_differ, evidence)
+
+
+@pytest.mark.parametrize("worst", [0, 5])
+def test_the_worst_row_is_told(sound: Evidence, worst: int) -> None:
+    apart = pl.when(pl.col("seq") == worst).then(-9.0).otherwise(8.0)
+    (sentence,) = wire.wire_and_dwt_disagree(with_operations(sound, disagreement_cycles=apart))
+    assert "at worst by -9.00 cycles" in sentence and f"in operation {worst};" in sentence
+
+
+@pytest.mark.parametrize("lost", ["STIM", "SYNC"])
+def test_offsets_are_compared_where_each_edge_has_its_operation(lost: str) -> None:
+    run = SyntheticRun(small_sweep())
+    first = next(cycle for cycle in run.edges_of(lost) if cycle >= run.truths[0].start)
+    run.silence(lost, first, first)
+    assert not tells(wire.swept_edges_off_their_offsets, evidence_of(run))
+
+
+@pytest.mark.parametrize(("before", "told"), [(199, False), (201, True)])
+@pytest.mark.parametrize("channel", ["ISR", "CISR"])
+def test_what_held_up_sync_began_no_more_than_200_cycles_before(
+    channel: str, before: int, told: bool
+) -> None:
+    """The one pulse ends so long before the timer's start; SYNC's edge came 40 cycles late."""
+    run = SyntheticRun(small_sweep())
+    swept = next(truth for truth in run.truths if truth.seq == 6)
+    sync = max(cycle for cycle in run.edges_of("SYNC") if cycle <= swept.start)
+    run.move("SYNC", sync, 40)
+    edge = sync + 6 - SWEEP_LEAD_TICKS
+    run.pulse(channel, edge - before - 30, 30)
+    assert tells(wire.swept_edges_off_their_offsets, evidence_of(run)) is told
+
+
+@pytest.mark.parametrize("channel", ["STIM", "ISR", "TASK", "CISR"])
+def test_a_channel_that_is_late_but_not_in_the_calibration(channel: str) -> None:
+    """A cycle or two pass, for calibration and timers tell no more; six do not."""
+    for cycles, told in ((-6, True), (-2, False), (2, False), (6, True)):
+        run = SyntheticRun(small_plan())
+        run.delay_run({channel: cycles})
+        assert tells(wire.channel_late_outside_the_calibration, evidence_of(run)) is told
