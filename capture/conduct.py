@@ -62,7 +62,9 @@ def run(source: Source) -> RunResult:
             kind = kind_of(opened.account)
             folder = begin_folder(request.runs, name, began, kind)
             file = stack.enter_context(ProgressFile(folder.path))
-            watch = Watch(name, began, file, request.progress, request.live, request.part, kind.work)
+            watch = Watch(
+                name, began, file, request.progress, request.live, request.part, kind.work, request.wire
+            )
             try:
                 seen = opened.observe(Place(folder.path, watch))
             except (TailscopeError, signals.Stopped):
@@ -79,13 +81,21 @@ def run(source: Source) -> RunResult:
             raise WriteError(f"{error} The capture is kept: ./lab redecode {folder.path}") from None
 
 
-def redecode(folder: Path) -> RunResult:
+def redecode(folder: Path, *, ignore_glitches: bool | None = None) -> RunResult:
     """Decodes, joins and judges the run in `folder` again, and replaces what was found in it.
 
-    What was observed stays as it is. Raises TailscopeError where a file is missing or damaged.
+    What was observed stays as it is. Glitches are left out if `ignore_glitches` says so; None is as
+    before. Raises TailscopeError where a file is missing or damaged.
     """
     account: Account | Asked
     account, seen = read_stored_pins(folder) if is_observed(folder) else read_stored(folder)
+    if ignore_glitches is not None:
+        if isinstance(account, Asked):
+            raise CaptureError(
+                "Of a run from the wire alone nobody knows the shortest pulse, so nothing in it is a glitch; "
+                "leave the option out."
+            )
+        account = replace(account, setting=replace(account.setting, ignore_glitches=ignore_glitches))
     run_folder = RunFolder(folder)
     kind = kind_of(account)
     run_folder.remove_file(names.PROGRESS)
@@ -257,6 +267,7 @@ def judge(account: Account, seen: Observation) -> tuple[Evidence, Setting]:
         seen.serial_bytes,
         seen.counts,
         account.asked,
+        ignore_glitches=account.setting.ignore_glitches,
     )
     boot = evidence.log.first(Boot)
     setting = account.setting

@@ -114,6 +114,13 @@ CHECKS = (
         Desk.load,
         virtual=_NOT_FLASHED,
     ),
+    Check(
+        "again",
+        "Does it take one behind a run, too?",
+        "Wire the probe's NRST, or put BOOT0 high, and press the black button.",
+        Desk.load_again,
+        virtual=_NOT_FLASHED,
+    ),
     WIRING,
     Check(
         "line",

@@ -12,7 +12,7 @@ from base.paths import BUILD, RUNS
 from cli.shell import shared
 from cli.shell.declare import declare, json_option, option
 from cli.shell.project import version
-from cli.shell.values import OUTPUT, OUTPUT_FOLDER, SECONDS
+from cli.shell.values import OUTPUT, OUTPUT_FOLDER, SECONDS, OptionError
 
 if TYPE_CHECKING:
     from capture.checks.findings import Result
@@ -47,12 +47,17 @@ def command(board: str | None, rate_s: float | None, output: Path, runs: Path, a
     from base.run_folder.manifest import read_manifest
     from capture.checks import wiring
     from capture.checks.captures import Desk
-    from capture.checks.findings import BringUp
+    from capture.checks.findings import BringUp, make_parcel
     from capture.desk.bench import read_bench
     from cli._desk import CHECKS, walk
     from cli.shell import under_way
     from dashboards import bring_up as page
 
+    parcel = output.with_suffix("")
+    if runs.resolve().is_relative_to(parcel.resolve()):
+        raise OptionError(
+            f"What is to be sent goes to {parcel}, which is made anew: give --runs another folder."
+        )
     resource = read_bench().board(board)
     under_way.on_desk(board)
     usual_s = RATE_S if resource.is_real else RATE_OF_EMULATED_S
@@ -82,7 +87,9 @@ def command(board: str | None, rate_s: float | None, output: Path, runs: Path, a
             page.write(bring_up, output)
             document = json.dumps(bring_up.as_json(), indent=2)
             write_bytes(output.with_suffix(".json"), f"{document}\n".encode())
-    print(document if as_json else f"\n{bring_up.verdict}\npage: {output}")
+            names = (resource.loader.serial_number,)
+            folder = make_parcel(output, desk.folders[-1] if desk.folders else None, names)
+    print(document if as_json else f"\n{bring_up.verdict}\npage: {output}\nto send: {folder}")
     return int(not bring_up.whole)
 
 

@@ -47,6 +47,7 @@ if TYPE_CHECKING:
         samplerate_hz: int | None
         keep: int | None
         around_s: float
+        live: bool
         run: Path | None
         uart: Path | None
         scenario: str | None
@@ -55,6 +56,7 @@ if TYPE_CHECKING:
         seed: int | None
         parameter: tuple[tuple[str, str], ...]
         records: str
+        ignore_glitches: bool
 
 
 _RATE_FROM = {
@@ -64,8 +66,8 @@ _RATE_FROM = {
 }
 EXAMPLE = "CRIT=PA8,STIM=PA0,ISR=PA10"
 EDGES = ("auto", "both", "rising", "falling")
-OF_A_FILE = ("run", "uart", "scenario", "allocator", "stimulus", "seed", "parameter")
-LIVE = ("elf", "attach", "any_core", "semihosting", "gaps", "strict", "hse", "chip")
+OF_A_FILE = ("run", "uart", "scenario", "allocator", "stimulus", "seed", "parameter", "ignore_glitches")
+LIVE = ("elf", "live", "attach", "any_core", "semihosting", "gaps", "strict", "hse", "chip")
 
 
 @declare(section="Your own firmware, as it is")
@@ -129,6 +131,7 @@ LIVE = ("elf", "attach", "any_core", "semihosting", "gaps", "strict", "hse", "ch
     "capture that may last hours",
 )
 @option("--around", "around_s", type=SECONDS, default="2ms", help="with --keep: so much before and after")
+@option("--live", is_flag=True, help="draw the last edges and the tail while the capture goes on")
 @shared.own_program
 @option(
     "--run", type=RUN, help="of a file: the run folder of the run that it was taken of; judges it as a run"
@@ -144,6 +147,7 @@ LIVE = ("elf", "attach", "any_core", "semihosting", "gaps", "strict", "hse", "ch
 @shared.seed
 @shared.parameter
 @shared.records
+@shared.ignore_glitches
 @json_option
 def command(as_json: bool, **options: Unpack[ObserveOptions]) -> int:
     """Measure a wire: pulses, periods and latencies, live or of a file.
@@ -173,7 +177,14 @@ def _check(options: ObserveOptions) -> None:
         if not all(pair.partition(":")):
             raise OptionError(f"--latency {pair[:80]}: give TRIG:ACK, a stimulus and its answer.")
     names_firmware = bool(scenario and allocator)
-    beside = (run, scenario, allocator, options["uart"], file and options["board"])
+    beside = (
+        run,
+        scenario,
+        allocator,
+        options["uart"],
+        file and options["board"],
+        options["ignore_glitches"],
+    )
     if any(beside) and (
         bool(run) == names_firmware or options["keep"] or (run and any((scenario, allocator)))
     ):
@@ -202,6 +213,8 @@ def _pins(as_json: bool, channels: dict[str, str], keep: Keep | None, options: O
     from capture.conduct import run as conduct
     from capture.desk import pins
     from capture.desk.bench import read_bench
+    from capture.reading.counter import Growing
+    from cli._wire import LiveWire
     from cli.shell import under_way
     from simulator.program import user_program
 
@@ -247,7 +260,12 @@ def _pins(as_json: bool, channels: dict[str, str], keep: Keep | None, options: O
             )
         under_way.on_desk(options["board"], clips=pins.clips(checked, resource), options=words)
         request = replace(request, options=words)
-        results.append(conduct(Pins(request)))
+        if options["live"]:
+            which = "both" if options["edges"] == "auto" else options["edges"]
+            with LiveWire(Growing(which, resource.board.core_hz, wanted)) as wire:
+                results.append(conduct(Pins(replace(request, wire=wire))))
+        else:
+            results.append(conduct(Pins(request)))
         _show(results[0].folder, as_json)
     return int(results[0].verdict != "complete")
 
@@ -277,7 +295,7 @@ def _file(
         result = conduct(other_tools.ObservedFile(imported, wanted, options["edges"], request, keep))
         _show(result.folder, as_json)
     else:
-        result = conduct(other_tools.Imported(imported, beside, request))
+        result = conduct(other_tools.Imported(imported, beside, request, options["ignore_glitches"]))
         if as_json:
             print((result.folder / "run.json").read_text(encoding="utf-8"))
         else:

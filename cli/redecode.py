@@ -4,16 +4,21 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from cli.shell.declare import argument, declare
+from cli.shell.declare import argument, declare, option
 from cli.shell.values import RUN
 
 
 @declare(section="Run and measure")
 @argument("run", type=RUN, help="a run folder")
-def command(run: Path) -> int:
+@option(
+    "--ignore-glitches/--keep-glitches",
+    default=None,
+    help="leave out pulses that are too short to be the firmware's, or not; as before when not given",
+)
+def command(run: Path, ignore_glitches: bool | None) -> int:
     """Decode, join and judge a stored run again, without the board."""
     from capture.conduct import redecode
 
-    result = redecode(run)
+    result = redecode(run, ignore_glitches=ignore_glitches)
     print(f"{result.verdict}: {' '.join(result.reasons)}" if result.reasons else result.verdict)
     return int(result.verdict != "complete")

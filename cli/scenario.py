@@ -38,6 +38,7 @@ OPTIMIZATIONS: dict[str, Optimization] = {"-O1": "1", "-O2": "2", "-O3": "3", "-
     help="how long to capture: 2s, 500ms; until the scenario ends when not given",
 )
 @shared.records
+@shared.ignore_glitches
 @option(
     "--capture",
     type=choice("sigrok", "direct"),
@@ -91,6 +92,7 @@ def command(
     parameter: tuple[tuple[str, str], ...],
     duration_s: float | None,
     records: str,
+    ignore_glitches: bool,
     capture: str | None,
     knob: tuple[tuple[str, int], ...],
     trace: Path | None,
@@ -116,6 +118,7 @@ def command(
         seed=seed,
         duration_s=duration_s,
         records=records,
+        ignore_glitches=ignore_glitches,
         capture=capture,
         heap_bytes=heap_bytes,
         placements=placements,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -12,6 +13,9 @@ import pytest
 
 from base.paths import ROOT
 from base.processes import tools
+from base.run_folder.folder import MANIFEST
+from base.run_folder.manifest import read_manifest
+from capture.conduct import redecode
 from capture.desk import emulated
 from capture.desk.bench import read_bench
 from cli._desk import CHECKS
@@ -71,6 +75,18 @@ class BroughtUp:
         (figure,) = [figure for figure in of_step if figure["name"] == name]
         return dict(figure)
 
+    def number_of_parcel(self) -> float:
+        """The longest section on the wire, in ns, of the folder to send when it is judged anew."""
+        (words,) = [line for line in self.lines if line.startswith("to send: ")]
+        parcel = Path(words.removeprefix("to send: "))
+        whole = self.page.with_suffix(".json").read_text()
+        hidden = re.sub("[0-9A-F]{24}", "(hidden)", whole)
+        assert (parcel / "bring-up.json").read_text() == hidden != whole
+        assert redecode(parcel).verdict == "complete"
+        longest_ns = read_manifest(parcel / MANIFEST).statistics["critical_ns"].max
+        assert longest_ns is not None
+        return longest_ns
+
 
 def shown(page: Path, what: str) -> int:
     """How many of `what` (a selector) a browser shows, which asks for nothing else and complains of
@@ -99,6 +115,7 @@ def test_a_healthy_desk_comes_to_its_number(tmp_path: Path) -> None:
     counted_ns = (counter["value"] + BESIDE_THE_COUNTER_CYCLES) / 84e6 * 1e9
     assert abs(number["value"] - counted_ns) <= number["plus_minus"]
     assert number["n"] > 100
+    assert bring_up.number_of_parcel() == pytest.approx(number["value"], abs=0.05)
     assert bring_up.document["versions"]["sigrok_cli"] and len(bring_up.document["runs"]) == 2
     assert shown(bring_up.page, ".steps-done > li") == len(CHECKS)
     assert shown(bring_up.page, ".drawing svg") == 1
@@ -128,7 +145,7 @@ def test_exchanged_clips_stop_it_at_the_wiring(tmp_path: Path) -> None:
     clips = {clip["input"]: clip["state"] for clip in bring_up.document["steps"][-1]["clips"]}
     assert {name for name, state in clips.items() if state == "swapped"} == {"D0", "D1"}
     assert shown(bring_up.page, ".state.wrong") == 1
-    assert shown(bring_up.page, "text=6 further steps") == 1
+    assert shown(bring_up.page, "text=7 further steps") == 1
 
 
 @pytest.mark.long
@@ -137,17 +154,20 @@ def test_samples_that_are_lost_stop_it_at_the_rate(tmp_path: Path) -> None:
     with EmulatedDesk() as desk:
         bring_up = BroughtUp(desk, tmp_path, "threshold", "analyzer lose 1000 at 3000000")
     assert bring_up.status == 1
-    assert list(bring_up.states) == list(KEYS[:9]) and bring_up.states["rate"] == "wrong"
+    assert list(bring_up.states) == list(KEYS[:10]) and bring_up.states["rate"] == "wrong"
     assert {state for key, state in bring_up.states.items() if key != "rate"} == {"right"}
     advice = bring_up.document["steps"][-1]["todo"]
     assert "samples were lost" in advice[0] and "lower samplerate" in advice[-1]
 
 
 @pytest.mark.long
-def test_a_line_that_damages_records_stops_it(tmp_path: Path) -> None:
-    """The desk inverts bits of one capture."""
+def test_a_line_that_damages_records_is_tried_slower(tmp_path: Path) -> None:
+    """The desk inverts bits of one capture; the next one, at half the rate, is whole."""
     with EmulatedDesk() as desk:
         bring_up = BroughtUp(desk, tmp_path, "wiring", "serial noise 97 at 2000")
     assert bring_up.status == 1
     assert list(bring_up.states) == list(KEYS[:7]) and bring_up.states["line"] == "wrong"
-    assert "lines that cannot be read" in bring_up.document["steps"][-1]["words"]
+    assert bring_up.document["steps"][-1]["todo"][0].startswith(
+        "At 500,000 baud they came whole: set baud = 500000"
+    )
+    assert len(bring_up.document["runs"]) == 2

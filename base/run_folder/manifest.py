@@ -76,6 +76,15 @@ class ToolReport(Table):
     oddities: Sentences = ()
 
 
+class LeftOut(Table):
+    """Glitches that were left out of a run, as somebody asked: each had at most `longest_samples`
+    and stood alone. `count` is by channel.
+    """
+
+    longest_samples: Count
+    count: dict[Name, Count]
+
+
 BY_ANALYZER = ("Saleae CSV", "Saleae binary")
 """Formats of an analyzer, which had a samplerate; a VCD may be a simulator's."""
 
@@ -548,6 +557,8 @@ class Manifest(Table):
     asked: AskedFirmware
     imported: Imported | None
     """Null unless another tool recorded the capture."""
+    glitches: LeftOut | None = None
+    """Null unless glitches were left out, as asked."""
     records: Name
     """How the records came: `uart` or `rtt`."""
     locking: Name | None
@@ -742,6 +753,7 @@ class Origin(BaseModel):
     footprint: AllocatorFootprint | None
     asked: AskedFirmware
     imported: Imported | None
+    glitches: LeftOut | None = None
     files: Digests
 
     @model_validator(mode="after")

@@ -1,6 +1,6 @@
 """The analyzer of a board: which devices answer, and whether the one that is meant can be used.
 
-What it cannot do (a samplerate, a key of its driver) its own tool says as the capture begins.
+What it cannot do (a samplerate, a key of its driver) its own tool says of a few samples.
 """
 
 from __future__ import annotations
@@ -12,12 +12,13 @@ from base.files.errors import CaptureError
 from base.processes import children
 from capture.acquisition import saleae
 from capture.acquisition.saleae import Device
-from capture.acquisition.sigrok_cli import TOOL, find_tool, versions
+from capture.acquisition.sigrok_cli import TOOL, CaptureRequest, find_tool, unexpected_lines, versions
 from capture.desk.bench import AnalyzerResource, BoardResource
 
 WITHIN_S = 90.0
 """A bare FX2 takes its firmware within three seconds; on a busy host many times as long."""
 
+_TRIAL_SAMPLES = 1000
 # sigrok-cli 0.7.2, show.c, print_dev_line().
 _DEVICE = re.compile(
     r"(?P<driver>[\w-]+)(?::conn=(?P<connection>\S+))? - (?P<title>.*?) ?"
@@ -44,6 +45,17 @@ def check_analyzer(board: BoardResource, samplerate_hz: int, duration_s: float) 
         )
     if wrong := wrong_input(analyzer, answering[0]):
         raise CaptureError(wrong)
+    if analyzer.by_saleae:
+        return
+    # What the driver has not, a samplerate or a key, it refuses of a few samples as of many.
+    request = CaptureRequest(analyzer, analyzer.connection or None, samplerate_hz, _TRIAL_SAMPLES)
+    done = _run([find_tool(analyzer.sigrok), *request.arguments()[:-1], "bits"])
+    said = unexpected_lines(done.stderr)
+    if done.returncode or not done.stdout.strip() or said:
+        raise CaptureError(
+            f"{TOOL} cannot capture so with the analyzer {analyzer.driver} at {samplerate_hz:,} Hz "
+            f"({(said or ['it sends no sample'])[0].rstrip('.')}); mend samplerate or settings in bench.toml."
+        )
 
 
 def wrong_input(analyzer: AnalyzerResource, device: Device) -> str:
@@ -63,19 +75,23 @@ def devices(analyzer: AnalyzerResource) -> tuple[Device, ...]:
         return saleae.devices(analyzer)
     at = f":conn={analyzer.connection}" if analyzer.connection else ""
     command = [find_tool(analyzer.sigrok), "--driver", f"{analyzer.driver}{at}", "--scan"]
-    try:
-        done = children.run([*children.with_devices(), *command], within_s=WITHIN_S)
-    except subprocess.TimeoutExpired:
-        raise CaptureError(
-            f"{TOOL} looked for the analyzer for more than {WITHIN_S:g} s and was ended: unplug the analyzer "
-            "and plug it in again."
-        ) from None
+    done = _run(command)
     if done.returncode:
         raise CaptureError(
             f"{TOOL} --driver {analyzer.driver} --scan fails ({children.last_words(done.stderr).rstrip('.')})"
             f": check driver and connection in bench.toml; {TOOL} --list-supported prints the drivers."
         )
     return listed(done.stdout)
+
+
+def _run(command: list[str]) -> subprocess.CompletedProcess[str]:
+    try:
+        return children.run([*children.with_devices(), *command], within_s=WITHIN_S)
+    except subprocess.TimeoutExpired:
+        raise CaptureError(
+            f"{TOOL} asked the analyzer for more than {WITHIN_S:g} s and was ended: unplug the analyzer and "
+            "plug it in again."
+        ) from None
 
 
 def listed(scan: str) -> tuple[Device, ...]:

@@ -96,6 +96,7 @@ class Imported:
     file: Import
     beside: Beside
     request: Request = field(default_factory=Request)
+    ignore_glitches: bool = False
     copied = True
 
     @property
@@ -128,6 +129,7 @@ class Imported:
             account.setting,
             analyzer=origin.format,
             imported=origin,
+            ignore_glitches=self.ignore_glitches,
         )
         seen = Observation(self.file.edges, self.beside.serial_bytes, report(self.file), self.beside.counts)
         yield Opened(replace(account, setting=setting), lambda _place: seen)

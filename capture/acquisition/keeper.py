@@ -71,6 +71,7 @@ class Keeper:
         self._windows = WorstWindows(keeping.worst, keeping.around_samples)
         self._last = NewEdges(*_NO_EDGES, samplerate_hz, 0, 0, channels)
         self._lock = threading.Lock()
+        self._unseen: list[NewEdges] | None = None
         self._stored_s = time.monotonic()
 
     def append(self, sample: Samples, word: Words, total_samples: int) -> None:
@@ -84,6 +85,8 @@ class Keeper:
             unfinished = [*self._counter.since.values(), *self._counter.waiting.values()]
             self._windows.add(new, pulses, unfinished)
             self._last = new
+            if self._unseen is not None:
+                self._unseen.append(new)
         if time.monotonic() - self._stored_s >= EVERY_S:
             self._stored_s = time.monotonic()
             with suppress(WriteError):  # the end of the run tells of a disk that takes nothing
@@ -94,6 +97,17 @@ class Keeper:
 
     def close(self) -> None:
         """Nothing is open."""
+
+    def more(self) -> NewEdges | None:
+        """What came since the last look, of which the first begins it; None if nothing did."""
+        with self._lock:
+            parts, self._unseen = self._unseen, []
+        if not parts:
+            return None
+        sample = np.concatenate([part.sample for part in parts])
+        word = np.concatenate([part.word for part in parts])
+        first, last = parts[0], parts[-1]
+        return NewEdges(sample, word, first.samplerate_hz, first.begin, last.end, first.channels)
 
     @property
     def kept(self) -> Kept:

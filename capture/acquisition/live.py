@@ -9,11 +9,13 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Callable, Collection, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from datetime import datetime
-from typing import NamedTuple
+from typing import NamedTuple, Protocol
 
+from base.files.errors import CaptureError
+from base.run_folder.edge_stream import NewEdges
 from base.run_folder.folder import RunName
 from base.run_folder.progress_file import ProgressFile, Section, SoFar
 from base.run_folder.records import ALLOCATION_KINDS, Boot, OperationRecord, parse_line
@@ -27,6 +29,7 @@ _TOLD = (_BOOT, b"@OP,")
 _NANOSECONDS = 1_000_000_000
 
 Live = Callable[[SoFar], None]
+Wire = Callable[[NewEdges], None]
 
 
 class Part(NamedTuple):
@@ -101,18 +104,25 @@ class Counted:
         )
 
 
+class Edges(Protocol):
+    """Hands over what came since the last look; None if nothing did. May raise CaptureError."""
+
+    def more(self) -> NewEdges | None: ...
+
+
 class Sources(NamedTuple):
     """Where to look: the records' bytes from a place on, and the samples so far."""
 
     records: Callable[[int], bytes]
     samples: Callable[[], int]
     asked_samples: int
+    edges: Edges | None = None
 
 
 class Watch:
     """Tells of a run what has come so far: its `file`, and `live`; `progress` hears of steps only.
 
-    `work` is None for a run without operations.
+    `work` is None for a run without operations. `wire` gets the edges, where the source has any.
     """
 
     def __init__(
@@ -124,6 +134,7 @@ class Watch:
         live: Live,
         part: Part = ALONE,
         work: Work | None = None,
+        wire: Wire | None = None,
     ) -> None:
         self._name = name
         self._began = began
@@ -133,6 +144,7 @@ class Watch:
         self._live = live
         self._part = part
         self._work = work
+        self._wire = wire
         self._counted = Counted(work.measured if work else ())
         self._step = ""
         self._read_bytes = 0
@@ -169,6 +181,10 @@ class Watch:
             so_far = self._so_far(time.monotonic())
             self._file.write(so_far)
             self._live(so_far)
+            if self._wire and self._sources and self._sources.edges:
+                with suppress(CaptureError):  # the end of the run tells of a file that cannot be read
+                    if (new := self._sources.edges.more()) is not None:
+                        self._wire(new)
 
     def _so_far(self, now_s: float) -> SoFar:
         """Reads what came since the last look."""

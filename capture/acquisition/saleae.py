@@ -93,6 +93,8 @@ class SaleaeCapture:
         self._over = threading.Event()
         self._fault: str | None = None
         self.got_samples = 0
+        self.arriving = None
+        """Nothing comes before the end."""
 
     def __enter__(self) -> SaleaeCapture:
         return self

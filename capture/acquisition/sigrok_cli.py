@@ -26,10 +26,11 @@ import numpy as np
 from base.files.errors import CaptureError
 from base.files.whole import WriteError
 from base.processes import children, signals
-from base.run_folder.edge_stream import EdgeWriter, read_stream
+from base.run_folder.edge_stream import EdgeFollower, EdgeWriter, read_stream
 from base.run_folder.edges import CHANNELS, MOST_EDGES, MOST_SAMPLES, EdgeExtractor, EdgeList, Samples, Words
 from base.run_folder.kept import MOST_KEPT_SAMPLES, Kept
 from capture.acquisition.keeper import Keeper, Keeping
+from capture.acquisition.live import Edges
 from capture.desk.bench import AnalyzerResource
 
 TOOL = "sigrok-cli"
@@ -214,6 +215,11 @@ class SigrokCapture:
         self._process = process
         self._samples = _SampleReader(process.stdout, request, writer)
         self._samples.start()
+
+    @property
+    def arriving(self) -> Edges:
+        """The edges as they come."""
+        return self._keeper or EdgeFollower(self._path)
 
     @property
     def got_samples(self) -> int:

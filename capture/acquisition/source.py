@@ -23,7 +23,7 @@ from base.run_folder.observed import Asked
 from base.run_folder.records import Boot, RecordLog
 from base.run_folder.tables import Memory
 from base.tell import Tell
-from capture.acquisition.live import ALONE, Live, Part, Watch
+from capture.acquisition.live import ALONE, Live, Part, Watch, Wire
 from capture.acquisition.observe import Observation, Order
 from capture.desk.bench import BoardResource, read_bench
 from capture.reading.wire import END_FRAME_TICKS, FRAME_EDGES, START_FRAME_TICKS
@@ -111,6 +111,8 @@ class Request:
     progress: Tell = lambda _step: None
     live: Live = lambda _so_far: None
     part: Part = ALONE
+    wire: Wire | None = None
+    """Gets the edges as they come."""
 
 
 @dataclass(frozen=True)
@@ -134,6 +136,8 @@ class RunRequest(Request):
     bounds: BoundsOf = lambda _image, _boot: {}
     memory: MemoryOf = lambda _image, _plan, _log: None
     options: tuple[str, ...] = ()
+    ignore_glitches: bool = False
+    """Whether pulses that are too short to be the firmware's are left out."""
 
     @cached_property
     def resource(self) -> BoardResource:
@@ -206,6 +210,7 @@ class RunRequest(Request):
             footprint=taken,
             tools={**tools, "compiler": compiler, "python": platform.python_version()},
             notes=notes,
+            ignore_glitches=self.ignore_glitches,
         )
         return Account(
             self.planned,
@@ -293,6 +298,8 @@ class Setting:
     """The file of another tool that the capture is from."""
     notes: tuple[str, ...] = ()
     """Warnings on what was stored: sentences."""
+    ignore_glitches: bool = False
+    """Whether pulses that are too short to be the firmware's are left out."""
 
 
 @dataclass(frozen=True)

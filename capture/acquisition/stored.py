@@ -141,6 +141,7 @@ def _setting(folder: Path, origin: Origin | None) -> Setting:
             memory=_memory(folder, origin),
             footprint=origin.footprint,
             imported=origin.imported,
+            ignore_glitches=origin.glitches is not None,
         )
     name = RunName.of(folder)
     if name is None:

@@ -4,7 +4,8 @@ a first number.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+import time
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 
@@ -37,6 +38,8 @@ from scenarios import catalogue
 from scenarios.plan import Plan
 
 ALLOCATOR = "tlsf"
+SLOWER_BAUDS = (500_000, 115_200)
+"""Tried where records are damaged: half, and what every port can do."""
 REST_S = 1.0
 """How long the pins are looked at while nothing moves them."""
 # Two crystals differ by some 100 millionths at most; an RC oscillator by 10,000.
@@ -90,9 +93,24 @@ class Desk:
         words = "The flash took the firmware and its operations."
         return Finding("flash", "odd" if remarks else "right", words, remarks)
 
+    def load_again(self) -> Finding:
+        """Does it take them once more, behind a run that has come to its end?"""
+        with open_board(self.board) as opened:
+            resetter = opened.resetter(None)
+            if resetter is not None:
+                resetter.reset()
+        time.sleep(longest_s(self.short_plan, self.board.board.core_hz))
+        return replace(self.load(), words="The board is loaded again behind a run.")
+
     def line(self) -> Finding:
-        """Do the records come, whole and in order?"""
-        return of_serial(self._run(self.short_plan).serial, self.board.baud)
+        """Do the records come, whole and in order? Where they do not, slower lines are tried."""
+        baud = self.board.baud
+        finding = of_serial(self._run(self.short_plan).serial, baud)
+        for rate in SLOWER_BAUDS if finding.state == "wrong" else ():
+            if rate < baud and of_serial(self._run(self.short_plan, rate).serial, rate).state == "right":
+                advice = f"At {rate:,} baud they came whole: set baud = {rate} in bench.toml if this recurs."
+                return replace(finding, remedies=(advice,))
+        return finding
 
     def rest(self) -> Finding:
         """Does an input see pulses where no pin moves: of firmware that has come to its end?"""
@@ -123,9 +141,9 @@ class Desk:
         assert self._last is not None
         return of_number(self._last)
 
-    def _run(self, plan: Plan) -> Manifest:
+    def _run(self, plan: Plan, baud: int | None = None) -> Manifest:
         request = RunRequest(
-            plan=plan, image=self.image, board=self.name, runs=self.runs, progress=self.shown
+            plan=plan, image=self.image, board=self.name, baud=baud, runs=self.runs, progress=self.shown
         )
         direct = self.is_virtual and not sigrok_cli.is_installed()
         result = conduct(Direct(request) if direct else Sigrok(request))

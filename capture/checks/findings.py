@@ -1,11 +1,19 @@
 """What a check of the desk finds, of devices, clips and captures alike; and a bring-up as far as it
-went, for its page and its JSON.
+went, for its page and its JSON; and what of it the owner of a board can send: page and last run,
+without names and serial numbers (an ST-Link's has 24 digits, hexadecimal).
 """
 
 from __future__ import annotations
 
+import getpass
+import os
+import re
+import shutil
+import socket
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import asdict, dataclass, field
+from pathlib import Path
 from typing import Any, Literal
 
 State = Literal["right", "odd", "wrong", "skipped"]
@@ -109,3 +117,36 @@ class BringUp:
     def as_json(self) -> dict[str, Any]:
         """The content of the JSON file (docs/reference/first-run.md)."""
         return {"schema": SCHEMA, "verdict": self.verdict, "whole": self.whole, **asdict(self)}
+
+
+HIDDEN = b"(hidden)"
+LEAST_CHARACTERS = 4
+"""A shorter name would be found where it is none."""
+NOBODYS = {"root", "localhost", "/root"}
+
+
+def make_parcel(page: Path, run: Path | None, names: Sequence[str] = ()) -> Path:
+    """The folder beside `page` with page, JSON and the files of `run`, each name hidden.
+
+    `names` are hidden beside those of the user, the host and the home folder. A file that is no
+    text and has one is left out. Raises OSError.
+    """
+    folder = page.with_suffix("")
+    shutil.rmtree(folder, ignore_errors=True)
+    folder.mkdir(parents=True)
+    here = {str(Path.home()), socket.gethostname(), os.environ.get("USER", "")}
+    with suppress(KeyError, OSError):
+        here.add(getpass.getuser())
+    every = sorted({*names, *(here - NOBODYS)}, key=len, reverse=True)
+    hidden = [
+        rb"(?<!\w)" + re.escape(name.encode()) + rb"(?!\w)" for name in every if len(name) >= LEAST_CHARACTERS
+    ]
+    pattern = re.compile(b"|".join([*hidden, rb"\b[0-9A-F]{24}\b"]))
+    for file in [page, page.with_suffix(".json"), *(sorted(run.iterdir()) if run else ())]:
+        if file.is_file():
+            content = file.read_bytes()
+            cleaned = pattern.sub(HIDDEN, content)
+            with suppress(UnicodeDecodeError):
+                if cleaned == content or "\0" not in content.decode("utf-8"):
+                    (folder / file.name).write_bytes(cleaned)
+    return folder

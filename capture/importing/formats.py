@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import hashlib
+import subprocess
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 from base.files.errors import CaptureError
 from base.files.whole import open_regular, why
+from base.processes import children
 from base.run_folder.edges import EdgeList
 from base.run_folder.manifest import Imported
 from base.run_folder.session_file import read_channels
@@ -21,6 +25,7 @@ from capture.importing.waves import read_waves
 
 _ZIP = b"PK\3\4"
 _HASHED_BYTES = 1 << 20
+_CONVERTED_WITHIN_S = 60.0
 
 
 @dataclass(frozen=True, eq=False)
@@ -71,9 +76,7 @@ def _read(path: Path, selection: Selection, samplerate_hz: int | None) -> Import
             table = level_tables.read_level_table(file, selection, samplerate_hz)
             return _timed((path,), *table, samplerate_hz)
     if begin.startswith(_ZIP):
-        edges, names, has_rate = read_channels(path, selection.among, samplerate_hz)
-        agreed(edges.samplerate_hz, samplerate_hz)
-        return Import(edges, _origin((path,), "sigrok session", "file" if has_rate else "option", names))
+        return _session(path, "sigrok session", path, selection, samplerate_hz)
     if begin.startswith(saleae_binary.MAGIC):
         return _saleae_binary({path.stem: path}, selection, samplerate_hz)
     for magic, kind in waves.KINDS.items():
@@ -82,10 +85,24 @@ def _read(path: Path, selection: Selection, samplerate_hz: int | None) -> Import
     if first.startswith("$"):
         with open_regular(path, TEXT_MOST_BYTES) as file:
             return _timed((path,), "VCD", *read_vcd(file, selection), samplerate_hz)
+    with TemporaryDirectory() as folder:  # what libsigrok recognises by itself, such as Lauterbach's
+        session = Path(folder) / "converted.sr"
+        with suppress(OSError, subprocess.TimeoutExpired):
+            children.run(["sigrok-cli", "-i", path.resolve(), "-o", session], within_s=_CONVERTED_WITHIN_S)
+        if session.is_file():
+            return _session(session, "by sigrok", path, selection, samplerate_hz)
     raise CaptureError(
-        "it is neither a session of sigrok (.sr), nor VCD, FST or GHW, nor CSV of sigrok, DSView or Saleae, "
-        "nor a binary export of Logic 2; sigrok-cli -I FORMAT -i FILE -o OTHER.sr converts what it knows."
+        "it is neither a session of sigrok (.sr), nor VCD, FST or GHW, nor CSV of sigrok, DSView or "
+        "Saleae, nor a binary export of Logic 2, nor what sigrok-cli recognises; sigrok-cli -I FORMAT -i "
+        "FILE -o OTHER.sr converts what it knows."
     )
+
+
+def _session(session: Path, kind: str, path: Path, selection: Selection, samplerate_hz: int | None) -> Import:
+    """A session, which is `path` or was made of it."""
+    edges, names, has_rate = read_channels(session, selection.among, samplerate_hz)
+    agreed(edges.samplerate_hz, samplerate_hz)
+    return Import(edges, _origin((path,), kind, "file" if has_rate else "option", names))
 
 
 def _saleae_binary(files: Mapping[str, Path], selection: Selection, samplerate_hz: int | None) -> Import:

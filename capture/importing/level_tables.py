@@ -16,6 +16,7 @@ from __future__ import annotations
 
 import csv
 import re
+from collections.abc import Iterator
 from fractions import Fraction
 from typing import BinaryIO
 
@@ -30,8 +31,8 @@ from base.run_folder.tables import without_panic
 from capture.importing.selection import Selection
 from capture.importing.timed import LINE_MOST_BYTES, Timed, agreed, check_count, stated_in
 
-MOST_BYTES = 1 << 31
-"""What is more belongs into a session of sigrok."""
+MOST_BYTES = 1 << 37
+"""2**33 samples of 8 channels. They are read as a stream."""
 SALEAE, DSVIEW, SIGROK = "Saleae CSV", "DSView CSV", "sigrok CSV"
 
 _COMMENT = ";"
@@ -42,6 +43,7 @@ _UNITS = {"": 1, "k": 10**3, "M": 10**6, "G": 10**9}
 _TIME = re.compile(r"Time ?[\[(]s[\])]")
 _LEVEL = "logic"
 _MOST_CHANNELS = 64
+_BLOCK_BYTES = 1 << 22
 _BEGUN = re.compile(rb'"?[0-9.,e+-]*"?(?:, ?[01])*,? ?')
 _DIGITS_MOST = 18
 _MOST_TICK = 1 << 62
@@ -67,42 +69,46 @@ def read_level_table(
     if rate_hz is None and kind != SALEAE:
         raise CaptureError("it states no samplerate; give --samplerate.")
     chosen = selection.among(names)
-    body, _, rest = file.read().rpartition(b"\n")
-    time_of = r"" if kind == SIGROK else r'"?[0-9.,e+-]+"?, ?'
-    cut = bool(rest.strip()) and not re.fullmatch(
-        rf"{time_of}[01](?:, ?[01]){{{len(names) - 1}}}\r?".encode(), rest
-    )
-    body = (body if cut else body + b"\n" + rest).strip()
-    if not body:
+    blocks = _Blocks(file, kind, len(names))
+    changed: list[tuple[npt.NDArray[np.float64], Words]] = []
+    begin, end, rows, digits, before, count_changed = 0.0, -np.inf, 0, 0, -1, 0
+    for block in blocks:
+        table = _table(block, kind, len(names))
+        word = _words(table, list(chosen.values()))
+        if kind == SIGROK:
+            time = np.arange(rows, rows + word.size, dtype=np.float64)
+        else:
+            time, decimals = _times(table["time"])
+            digits = max(digits, decimals)
+        if (np.diff(time, prepend=end) < 0).any():
+            raise CaptureError("its times do not increase.")
+        begin, end = begin if rows else float(time[0]), float(time[-1])
+        moved = np.append(word[:1] != before, word[1:] != word[:-1])
+        changed.append((time[moved], word[moved]))
+        before, rows = int(word[-1]), rows + word.size
+        count_changed += int(moved.sum())
+        check_count(count_changed - 1)
+    if not rows:
         raise CaptureError("it has no line but the heading.")
-    if cut and not _BEGUN.fullmatch(rest):
-        raise CaptureError("its last line is neither times nor levels.")
-    table = _table(body, kind, len(names))
-    word = _words(table, list(chosen.values()))
-    time, digits = np.arange(word.size, dtype=np.float64), 0
-    if kind != SIGROK:
-        time, digits = _times(table["time"])
-    if (np.diff(time) < 0).any():
-        raise CaptureError("its times do not increase.")
-    unit = 1 if kind == SIGROK else rate_hz if rate_hz and kind != SALEAE else 10**digits
-    if max(abs(time[0]), abs(time[-1])) * unit > _MOST_TICK:
+    per_s = rate_hz if rate_hz and kind != SALEAE else 10**digits
+    unit = 1 if kind == SIGROK else per_s
+    place = np.concatenate([time for time, _ in changed]) * unit
+    word = np.concatenate([word for _, word in changed])
+    if max(abs(begin), abs(end)) * unit > _MOST_TICK:
         raise CaptureError("a time in it is none of a capture.")
-    first, after = round(time[0] * unit), round(time[-1] * unit) + (kind != SALEAE)
-    moved = np.append(True, word[1:] != word[:-1])
-    check_count(int(moved.sum()) - 1)
-    place, word = time[moved] * unit, word[moved]
     ticks = np.rint(place).astype(np.int64)
     if kind == DSVIEW and np.abs(place - ticks).max() > _ROUNDING:
-        raise CaptureError(f"its times do not lie on samples of {unit:,} Hz.")
+        raise CaptureError(f"its times do not lie on samples of {per_s:,} Hz.")
+    first, after = round(begin * unit), round(end * unit) + (kind != SALEAE)
     flips = word[1:] ^ word[:-1]
     timed = Timed(
         initial={name: bool(word[0] >> bit & 1) for bit, name in enumerate(chosen)},
         changes={name: ticks[1:][flips >> bit & 1 != 0] for bit, name in enumerate(chosen)},
         begin=first,
-        end=max(after, count) if count and not cut else after,
-        tick_s=Fraction(1, rate_hz if kind == SIGROK and rate_hz else unit),
+        end=max(after, count) if count and not blocks.cut else after,
+        tick_s=Fraction(1, per_s),
         samplerate_hz=stated_hz,
-        cut=cut,
+        cut=blocks.cut,
     )
     return kind, timed, {name: names[index] for name, index in chosen.items()}
 
@@ -135,6 +141,31 @@ def _heading(file: BinaryIO) -> tuple[str, list[str], int | None, int]:
             "from sigrok-cli by -O csv without options."
         )
     return DSVIEW if "(" in cells[0] else SALEAE, cells[1:], rate_hz, count
+
+
+class _Blocks:
+    """Whole lines, some megabytes at a time. `cut`: the last line has no end, and was left out."""
+
+    def __init__(self, file: BinaryIO, kind: str, channels: int) -> None:
+        self._file = file
+        time = r"" if kind == SIGROK else r'"?[0-9.,e+-]+"?, ?'
+        self._whole = re.compile(rf"{time}[01](?:, ?[01]){{{channels - 1}}}\r?".encode())
+        self.cut = False
+
+    def __iter__(self) -> Iterator[bytes]:
+        rest = b""
+        while block := self._file.read(_BLOCK_BYTES):
+            whole, _, rest = (rest + block).rpartition(b"\n")
+            if len(rest) > LINE_MOST_BYTES:
+                raise CaptureError(f"a line in it has more than {LINE_MOST_BYTES:,} bytes.")
+            if whole := whole.strip():
+                yield whole
+        if self._whole.fullmatch(rest):
+            yield rest
+        elif rest.strip():
+            self.cut = True
+            if not _BEGUN.fullmatch(rest):
+                raise CaptureError("its last line is neither times nor levels.")
 
 
 def _table(block: bytes, kind: str, channels: int) -> pl.DataFrame:

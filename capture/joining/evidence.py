@@ -13,6 +13,7 @@ from capture.instruments.calibration import core_tolerance
 from capture.joining.budget import Budget, Instruments, error_budgets, rank_ns, unseen_ns
 from capture.joining.join import Join, join
 from capture.joining.latencies import LatencyWitness, latency_witnesses
+from capture.reading.glitches import Glitches, without_glitches
 from capture.reading.probes import Instructions, Probes, read_instructions, read_probes
 from capture.reading.wire import Wire, read_wire
 from firmware.build import boards
@@ -33,6 +34,9 @@ class Evidence:
     instructions: Instructions
     asked: AskedFirmware | None = None
     """What the firmware was built to be; None where nobody knows."""
+
+    glitches: Glitches | None = None
+    """What was left out of the capture; None where nobody asked."""
 
     @property
     def board(self) -> boards.Board:
@@ -93,20 +97,33 @@ def decode(
     serial_bytes: bytes,
     counts: bytes | None = None,
     asked: AskedFirmware | None = None,
+    *,
+    ignore_glitches: bool = False,
 ) -> Evidence:
     """Decodes and joins what a run left behind. Of a broken run, as much as can be joined.
 
     `counts` is the table of what the virtual board counted, if it did. `asked` is what the firmware
-    was built to be, if that is known. Raises CaptureError where the table is damaged and the probes
+    was built to be, if that is known. `ignore_glitches` leaves out pulses that are too short to be
+    the firmware's. Raises CaptureError where the table is damaged and the probes
     are in it.
     """
     log = parse(serial_bytes)
     boot = log.first(Boot)
+    core_hz, glitches = boot.core_hz if boot else boards.nominal_hz(asked), None
+    if ignore_glitches and core_hz:
+        edges, glitches = without_glitches(edges, log, core_hz)
     wire = read_wire(
         edges,
-        boot.core_hz if boot else boards.nominal_hz(asked),
+        core_hz,
         core_tolerance(boot, boards.board_of(asked).clock),
     )
     probes, instructions = read_probes(log, counts, asked), read_instructions(log, counts)
     joined = join(wire, log, plan, probes, instructions)
-    return Evidence(plan, tools, edges, log, wire, joined, probes, instructions, asked)
+    return Evidence(plan, tools, edges, log, wire, joined, probes, instructions, asked, glitches)
+
+
+def with_edges(evidence: Evidence, edges: EdgeList) -> Evidence:
+    """The same run, had the wire shown these edges."""
+    wire = read_wire(edges, evidence.wire.core_hz, evidence.wire.core_tolerance)
+    joined = join(wire, evidence.log, evidence.plan, evidence.probes, evidence.instructions)
+    return replace(evidence, edges=edges, wire=wire, joined=joined)

@@ -127,6 +127,11 @@ def _where_it_ran(evidence: Evidence, setting: Setting) -> dict[str, Any]:
         },
         "asked": evidence.asked.model_dump(mode="json") if evidence.asked else None,
         "imported": setting.imported.model_dump(mode="json") if setting.imported else None,
+        **(
+            {"glitches": {"longest_samples": left_out.longest_samples, "count": dict(left_out.count)}}
+            if (left_out := evidence.glitches)
+            else {}
+        ),
         "locking": boot.locking if boot else None,
         "knobs": knobs,
         "turned_knobs": {name: value for name, value in knobs.items() if defaults.get(name) != value},

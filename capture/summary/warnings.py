@@ -152,6 +152,12 @@ def _of_wire(evidence: Evidence) -> Iterator[str]:
             f"Of the stimuli came {isr:,} while the interrupt was still waited for, and {task:,} while the "
             "task was: each is part of the wait that began before it."
         )
+    if evidence.glitches is not None:
+        by_channel = ", ".join(f"{count:,} on {name}" for name, count in evidence.glitches.count.items())
+        yield (
+            f"Glitches of at most {evidence.glitches.longest_samples} samples were left out, as asked: "
+            f"{by_channel or 'none was there, or could be told'}."
+        )
     undecided = evidence.budgets[HIT.key].undecided
     if undecided is not None:
         least, most = undecided.n

@@ -62,6 +62,18 @@ def board(**analyzer: object) -> BoardResource:
     return replace(NUCLEO, analyzer=AnalyzerResource.model_validate(values))
 
 
+@pytest.mark.parametrize(("settings", "refused"), [({}, False), ({"moon": 1}, True)])
+def test_what_the_driver_has_not_is_refused_before_a_board_is_loaded(
+    settings: dict[str, object], refused: bool
+) -> None:
+    watched = board(driver="demo", settings=settings)
+    if not refused:
+        check_analyzer(watched, 1_000_000, 1.0)
+        return
+    with pytest.raises(CaptureError, match=r"^sigrok-cli cannot capture so with the analyzer demo .*moon"):
+        check_analyzer(watched, 1_000_000, 1.0)
+
+
 @table
 def test_an_analyzer_that_will_not_do_is_refused(
     tmp_path: Path, lines: tuple[int, ...], values: dict[str, object], sentence: str

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
+from dataclasses import replace
+from itertools import combinations
 from typing import Protocol, TypeVar
 
+from base.run_folder.edges import EdgeList
 from base.run_folder.manifest import ToolReport, Verdict
-from capture.joining.evidence import Evidence
+from capture.joining.evidence import Evidence, with_edges
 from capture.verdict import instruments, records, wire
 
 E = TypeVar("E")
@@ -109,8 +112,30 @@ DOUBTFUL = (
 
 
 def judge(evidence: Evidence) -> tuple[Verdict, tuple[str, ...]]:
-    """The verdict, and a sentence for each reason: first what is missing, then what is in doubt."""
-    return by_rules(evidence, MISSING, DOUBTFUL)
+    """The verdict, and a sentence for each reason: first what is missing, then what is in doubt.
+
+    Where two clips look exchanged, one sentence stands for all that this explains. It is so where
+    one exchange, and no other, leaves fewer reasons and adds none; it breaks two rules at least.
+    """
+    verdict, reasons = by_rules(evidence, MISSING, DOUBTFUL)
+    explained = []
+    for pair in combinations(evidence.edges.channels, 2) if len(set(reasons)) > 1 else ():
+        changed, left = by_rules(with_edges(evidence, exchanged(evidence.edges, *pair)), MISSING, DOUBTFUL)
+        if set(left) < set(reasons):
+            explained.append((pair, changed, left))
+    if len(explained) != 1:
+        return verdict, reasons
+    ((pair, verdict, left),) = explained
+    sentence = f"{' and '.join(pair)} look exchanged: run ./lab wiring check."
+    return "inconclusive" if verdict == "complete" else verdict, (sentence, *left)
+
+
+def exchanged(edges: EdgeList, channel: str, other: str) -> EdgeList:
+    """The capture as it were if the clips of these two channels changed places."""
+    first, second = edges.channels.index(channel), edges.channels.index(other)
+    differ = (edges.word >> first ^ edges.word >> second) & 1
+    word = edges.word ^ (differ << first) ^ (differ << second)
+    return replace(edges, word=word.astype(edges.word.dtype))
 
 
 def by_rules(

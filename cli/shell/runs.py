@@ -63,6 +63,7 @@ class Options:
     duration_s: float | None = None
     art_states: tuple[bool, ...] = (True,)
     records: str = "uart"
+    ignore_glitches: bool = False
     lockings: tuple[str | None, ...] = (None,)
     optimizations: tuple[Optimization, ...] = ("2",)
     heap_bytes: int | None = None
@@ -270,6 +271,7 @@ def _request(
         runs=runs_folder,
         duration_s=options.duration_s,
         records=options.records,
+        ignore_glitches=options.ignore_glitches,
         bounds=bounds,
         memory=memory,
         progress=tell,

@@ -96,6 +96,11 @@ hse = option(
     show_default=False,
     help="the crystal's frequency in Hz, or none; the board's when not given",
 )
+ignore_glitches = option(
+    "--ignore-glitches",
+    is_flag=True,
+    help="leave out pulses that are too short to be the firmware's, and say how many",
+)
 jobs = option(
     "--jobs",
     type=WHOLE,

@@ -44,4 +44,4 @@ def test_the_steps_end_at_the_first_that_is_wrong() -> None:
     ]
     assert results[2].figures == (Figure("probe", "There."),)
     bring_up = BringUp("mine", results, len(CHECKS))
-    assert not bring_up.whole and "stopped at step 5 of 12, wiring: The probe is gone." in bring_up.verdict
+    assert not bring_up.whole and "stopped at step 5 of 13, again: The probe is gone." in bring_up.verdict
