@@ -99,7 +99,7 @@ class Keeper:
         """Nothing is open."""
 
     def more(self) -> NewEdges | None:
-        """What came since the last look, of which the first begins it; None if nothing did."""
+        """What came since the last look; None if nothing did. The first look begins it."""
         with self._lock:
             parts, self._unseen = self._unseen, []
         if not parts:

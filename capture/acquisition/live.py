@@ -151,6 +151,11 @@ class Watch:
         self._sources: Sources | None = None
         self._lock = threading.Lock()
 
+    @property
+    def draws(self) -> bool:
+        """Whether anybody wants the edges."""
+        return self._wire is not None
+
     def step(self, step: str) -> None:
         """A step of the run begins."""
         self._step = step

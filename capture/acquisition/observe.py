@@ -112,7 +112,8 @@ def observe(
         with capture:
             progress("capturing")
             capture.start()
-            sources = Sources(records.since, lambda: capture.got_samples, samples, capture.arriving)
+            arriving = capture.arriving if watch is not None and watch.draws else None
+            sources = Sources(records.since, lambda: capture.got_samples, samples, arriving)
             with watch.following(sources) if watch else nullcontext():
                 if resetter is not None or order.elf is None:
                     # An analyzer that delivers at the end only is given the whole time.

@@ -218,8 +218,11 @@ class SigrokCapture:
 
     @property
     def arriving(self) -> Edges:
-        """The edges as they come."""
-        return self._keeper or EdgeFollower(self._path)
+        """The edges as they come, from now on where windows are kept."""
+        if self._keeper is None:
+            return EdgeFollower(self._path)
+        self._keeper.more()
+        return self._keeper
 
     @property
     def got_samples(self) -> int:
