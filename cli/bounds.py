@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Unpack
 from cli.shell import shared
 from cli.shell.declare import argument, declare, option
 from cli.shell.judging import Judging, judging
-from cli.shell.values import FILE, FOLDER, INSTANT, OUTPUT, OptionError, choice, number, whole
+from cli.shell.values import FILE, FOLDER, INSTANT, OUTPUT, choice, whole
 
 if TYPE_CHECKING:
     from simulator.program import ProgramOptions
@@ -56,23 +56,9 @@ _COUNT = whole(0, 1 << 16)
 )
 @option("--output", type=OUTPUT, help="an HTML file to write: bounds, priorities, the longest path")
 @option(
-    "--observed",
-    type=number(1, 1000, name="[TIMES]", give="a number from 1 to 1000, such as 2"),
-    is_flag=False,
-    flag_value="2",
-    help="estimate where nothing limits a loop: so many times as often as the run saw, 2 without a number",
-)
-@option(
     "--evidence",
     type=FOLDER,
     help="a folder to write, for who must defend a bound: inputs, versions, reports, what is presumed",
-)
-@option(
-    "--outcome",
-    "outcomes",
-    type=FILE,
-    multiple=True,
-    help="with --evidence: what ./lab dev soundness --json or ./lab dev faults --json has printed",
 )
 @option("--all", "everything", is_flag=True, help="list every section, and all that is missing")
 @shared.kernel
@@ -83,7 +69,6 @@ def command(
     explain: str | None,
     output: Path | None,
     evidence: Path | None,
-    outcomes: tuple[Path, ...],
     everything: bool,
     judging: Judging,
     until: str,
@@ -96,14 +81,13 @@ def command(
     wait_states: int | None,
     flash: str,
     pointers: str,
-    observed: float | None,
     **board: Unpack[ProgramOptions],
 ) -> int:
     """Bound how long your own program can hold interrupts off, run or not, from its machine code.
 
     The exit status is 0 if every section and handler has a bound, or is as limits and baseline have
-    it; 1 if it is worse, or a run took longer than a bound; 2 if one has none, or only an estimate,
-    and what is missing is listed, or if the program, a file or an option is refused.
+    it; 1 if it is worse, or a run took longer than a bound; 2 if one has none, and what is missing
+    is listed, or if the program, a file or an option is refused.
     For example: ./lab bounds my.elf --loops loops.toml --limit any=1200
     """
     from analysis.program.bounds import evidence as folder
@@ -115,11 +99,9 @@ def command(
     from cli.shell.project import version
     from simulator.program import user_program
 
-    if outcomes and not evidence:
-        raise OptionError("--outcome goes with --evidence FOLDER.")
     judging.begin(text.COMMAND, text.BOUND_KINDS)
     if evidence:
-        folder.check(evidence, outcomes)
+        folder.check(evidence)
     counts = {"tasks": tasks, "priorities": priorities, "timers": timers, "ticks": ticks}
     with under_way.shown() as tell:
         report = bounds(
@@ -128,7 +110,6 @@ def command(
             loops_file=loops_file,
             wait_states=wait_states,
             pointers=pointers,
-            observed=observed,
             flash=flash,
             counts={name: number for name, number in counts.items() if number is not None},
         )
@@ -151,11 +132,10 @@ def command(
             "wait-states": wait_states,
             "flash": flash,
             "pointers": pointers,
-            "observed": observed,
             **counts,
             **{name.replace("_", "-"): value for name, value in board.items()},
         }
-        folder.write(report, shown, evidence, typed=typed, tool=version(), outcomes=outcomes, page=page)
+        folder.write(report, shown, evidence, typed=typed, tool=version(), page=page)
     judging.judge(text.subject(report))
     judging.show(
         lambda: text.as_json(report, path),
@@ -164,5 +144,5 @@ def command(
     )
     if report.violations:
         return 1
-    missing = 0 if report.complete else 2
+    missing = 2 if report.missing else 0
     return missing if judging.exit_status is None else judging.exit_status

@@ -238,7 +238,7 @@ def _sections(shown: Sequence[Bounded]) -> go.Figure:
     logarithmic = max(ends) > _WIDE * min(ends)
     figure.update_xaxes(type="log", dtick=1) if logarithmic else figure.update_xaxes(rangemode="tozero")
     # Who holds interrupts off.
-    words = [f"{'~ ' * bool(section.presumed)}{section.caller or section.begin}" for section in shown]
+    words = [str(section.caller or section.begin) for section in shown]
     labels = [escape(shorten(name, _MOST_LETTERS, placeholder="…"), quote=False) for name in words]
     figure.update_yaxes(autorange="reversed", tickvals=list(range(len(shown))), ticktext=labels)
     return figure
@@ -246,7 +246,7 @@ def _sections(shown: Sequence[Bounded]) -> go.Figure:
 
 def _priorities(rows: Sequence[AtPriority]) -> go.Figure:
     """A bar each, of the parts that add up."""
-    labels = [f"{'~ ' * row.estimate}{row.numbered} {', '.join(row.exceptions)}" for row in rows]
+    labels = [f"{row.numbered} {', '.join(row.exceptions)}" for row in rows]
     parts = {
         "entry, caches": [row.entry + row.refill for row in rows],
         "the longest section": [row.section.cycles or 0 if row.section else 0 for row in rows],

@@ -400,7 +400,6 @@ class Bounds(Measured):
         counts = {
             "have no bound": sum(row["bound_cycles"] is None for row in self._rows),
             "took longer than their bound": self.document["violations"],
-            "have only an estimate": self.document["estimates"],
         }
         return tuple(f"{count:,} of {len(self._rows):,} {what}." for what, count in counts.items() if count)
 
@@ -434,6 +433,6 @@ class BoundsOptions(ProgramOptions, total=False):
 def bounds(elf: str | PathLike[str], *, any_verdict: bool = False, **words: Unpack[BoundsOptions]) -> Bounds:
     """Bounds how long a program can hold interrupts off, from its machine code.
 
-    Raises NotComplete if something has no bound, only an estimate, or took longer, and Error.
+    Raises NotComplete if something has no bound or took longer, and Error.
     """
     return Bounds(ask_program("bounds", elf, words), any_verdict=any_verdict)

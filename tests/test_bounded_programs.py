@@ -106,7 +106,7 @@ def test_without_its_bound_a_loop_is_named_with_its_line(folder: Path) -> None:
     kernel = str(folder / "kernel.toml")
     done = lab.run("bounds", str(folder / "program.elf"), "--until", "20ms", "--kernel", kernel)
     assert done.returncode == 2
-    assert "9 of 10 have a bound (9 sections, 1 handler)" in done.stdout
+    assert "9 of 10 have a bound (sections: 9, handlers: 1)" in done.stdout
     assert "in until_told: nothing in the code limits it." in done.stdout
     assert "The loop at locked_sections.c:" in done.stdout
 

@@ -60,47 +60,6 @@ class Call:
     cycles: int
 
 
-@dataclass(frozen=True)
-class Frame:
-    """That the function at `entry` is called so often from the frame around it: `cycles` are all of
-    these, with those of `inner`.
-    """
-
-    entry: int
-    times: int
-    cycles: int
-    inner: tuple[Frame, ...]
-
-
-def frames(price: Price, least_cycles: int) -> tuple[Frame, ...]:
-    """The calls of a longest path as a tree, the dearest first; none with fewer cycles."""
-    return _frames(((element, 1) for element in price.path), 1, max(least_cycles, 1))
-
-
-def _frames(elements: Iterable[tuple[_Element, int]], times: int, least_cycles: int) -> tuple[Frame, ...]:
-    called: dict[int, list[tuple[Into, int]]] = {}
-    for element, how_often in elements:
-        for inner, passed in [(element, 1)] if isinstance(element, Into) else _calls_in(element):
-            called.setdefault(inner.entry, []).append((inner, passed * how_often))
-    calls = []
-    for entry, ways in called.items():
-        cycles = times * sum(how_often * way.price.cycles for way, how_often in ways)
-        if cycles >= least_cycles:
-            inside = [(inner, how_often) for way, how_often in ways for inner in way.price.path]
-            count = times * sum(how_often for _, how_often in ways)
-            calls.append(Frame(entry, count, cycles, _frames(inside, times, least_cycles)))
-    return tuple(sorted(calls, key=lambda frame: (-frame.cycles, frame.entry)))
-
-
-def _calls_in(element: _Element) -> Iterator[tuple[Into, int]]:
-    """The calls right from an element, and how often."""
-    for inner, passed in _inside(element):
-        if isinstance(inner, Into):
-            yield inner, passed
-        elif isinstance(element, Again):
-            yield from ((part, passed * times) for part, times in _calls_in(inner))
-
-
 def spent(price: Price, program: Program, total: int) -> tuple[list[Block], list[Call]]:
     """The blocks and calls of a longest path that sections.Sections found, those that take the most
     cycles first. What a call costs on its way belongs to the block that calls. The blocks' sum is
@@ -170,32 +129,6 @@ def spent(price: Price, program: Program, total: int) -> tuple[list[Block], list
             )
         ],
     )
-
-
-class Loop(NamedTuple):
-    """A loop of the function `function`, with its head at `address`, that goes round so often each
-    time it is entered.
-    """
-
-    function: str
-    address: int
-    laps: int
-
-
-def longest_loop(price: Price) -> Loop | None:
-    """The loop of a longest path that goes round most often; None if it has none."""
-    loops = []
-    for element, _ in _elements(price):
-        waiting = [element.trace] if isinstance(element, Walk) else []
-        while waiting:
-            at = waiting.pop()
-            while at:
-                if len(at) > _NODE:
-                    assert isinstance(element, Walk)
-                    loops.append(Loop(element.part.solved.body.name, _ends(at)[0][0], at[1]))
-                    waiting.append(at[2])
-                at = at[0]
-    return max(loops, key=lambda loop: (loop.laps, -loop.address), default=None)
 
 
 class _Walked(NamedTuple):

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 from analysis.bounds.calls import OF_A_LENGTH
-from analysis.bounds.flow import Body, Edge, Flow, Node, Solved
+from analysis.bounds.flow import Edge, Flow, Node, Solved
 from analysis.bounds.longest import Lap, Passes, components, is_loop, reached
 from analysis.bounds.statements import Hint, Stated
 from analysis.bounds.trips import OneLap, is_on_each_lap, unrolled
@@ -22,35 +22,16 @@ _MOST_IN_VAIN = 4
 """The laps of a loop that nothing limited so often, by other calls, are not gone through again."""
 
 
-@dataclass
-class Unlimited:
-    """A loop of the function `body` of which nothing says how often it goes round: its head, the
-    blocks `inside`, by address, and where it is in words. `why` is what is told of it.
-    """
-
-    body: Body
-    head: int
-    inside: set[int]
-    place: str
-    why: str
-
-
 @dataclass(eq=False)
 class Rounds:
-    """The loops of a program, each asked for once. `unlimited` has those that nothing limits."""
+    """The loops of a program, each asked for once."""
 
     program: Program
     flow: Flow
     stated: Stated
-    unlimited: dict[int, Unlimited] = field(default_factory=dict)
     _known: dict[tuple[int, Node, frozenset[Node]], tuple[Solved, int | str]] = field(default_factory=dict)
     _in_vain: Counter[int] = field(default_factory=Counter)
     """How often nothing limited a loop, by the address of its head."""
-
-    def forget(self, statements: Stated) -> None:
-        """Forgets how often loops go round, for what is stated now."""
-        self.stated = statements
-        self._known, self._in_vain = {}, Counter()
 
     def passes(self, solved: Solved, head: Node, inner: set[Node]) -> int | str:
         """How often the head of a loop is passed, or why that is not known."""
@@ -80,11 +61,7 @@ class Rounds:
                 # body.
                 return hint.at_most + (not self._runs_the_body(solved, head, inner, hint.body))
             place = self.program.source_line(head[0]) or self.program.place(head[0])
-            why = f"The loop at {place} in {solved.body.name}: {hint or error}."
-            loop = self.unlimited.setdefault(head[0], Unlimited(solved.body, head[0], set(), place, why))
-            loop.inside |= {node[0] for node in inner}
-            observed = self.stated.observed(head[0])
-            return why if observed is None else observed
+            return f"The loop at {place} in {solved.body.name}: {hint or error}."
 
     def _runs_the_body(self, solved: Solved, head: Node, inner: set[Node], lines: frozenset[str]) -> bool:
         """Whether no way leads from the head of a loop out of it, or back, that does not do what

@@ -38,7 +38,7 @@ from analysis.bounds.price import (
     least,
     most,
 )
-from analysis.bounds.rounds import Laps, Rounds, Spent, Unlimited
+from analysis.bounds.rounds import Laps, Rounds, Spent
 from analysis.bounds.state import HANDLER, KINDS, Masks
 from analysis.bounds.statements import Recursion, Stated
 from analysis.errors import NoBoundError
@@ -88,14 +88,6 @@ class Sections:
         self._repeated: dict[int, int] = {}
         # The functions of a large program take long enough by themselves.
         self._share = min(1.0, MANY_FUNCTIONS / max(1, len(self._calls.touching)))
-        self.again(self._stated)
-
-    def again(self, statements: Stated) -> None:
-        """Forgets all prices, and how often loops go round, for what is stated now. Only calls
-        through pointers, and branches that are not taken, must be stated as before.
-        """
-        self._stated = statements
-        self._rounds.forget(statements)
         self._begin()
 
     def _begin(self) -> None:
@@ -106,11 +98,6 @@ class Sections:
         self._sections: dict[tuple[str, Mark, Mark | None], Section] = {}
         self.endless: dict[tuple[str, Mark], Section] = {}
         self.unread: dict[str, str] = {}
-
-    @property
-    def unlimited(self) -> dict[int, Unlimited]:
-        """The loops that nothing limits, by the addresses of their heads."""
-        return self._rounds.unlimited
 
     def sections(self) -> list[Section]:
         """All sections, the longest first, those without a bound before."""

@@ -32,17 +32,15 @@ class Stated:
     `passes` takes the name of a function and the source lines of a loop in it, and gives how often
     its head is passed at the most, None if nothing is said of it. `hints` takes the addresses of
     its code, too, and gives how often its body runs, or what would tell it, in words; it is asked
-    only where the code itself does not limit the loop. Last `observed` is, with the address of its
-    head. `copied` takes the address of a call of memcpy() or its like, and gives the most bytes,
-    None if nothing is said of them. `called` takes the address of a call, and gives the entries of
-    functions. No path leads on from a call of one of `untaken`. The branches of the source lines
-    `never`, as `file.c:12`, are not taken. `recursions` are of functions that call themselves, by
-    their names.
+    only where the code itself does not limit the loop. `copied` takes the address of a call of
+    memcpy() or its like, and gives the most bytes, None if nothing is said of them. `called` takes
+    the address of a call, and gives the entries of functions. No path leads on from a call of one
+    of `untaken`. The branches of the source lines `never`, as `file.c:12`, are not taken.
+    `recursions` are of functions that call themselves, by their names.
     """
 
     passes: Callable[[str, set[str]], int | None] = lambda _function, _lines: None
     hints: Callable[[str, set[str], Sequence[int]], Hint | str | None] = lambda _function, _lines, _code: None
-    observed: Callable[[int], int | None] = lambda _head: None
     called: Callable[[int], Iterable[int]] = lambda _address: ()
     copied: Callable[[int], int | None] = lambda _address: None
     untaken: frozenset[str] = frozenset()

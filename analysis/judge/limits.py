@@ -148,16 +148,15 @@ def _kind(name: str, kinds: Sequence[str]) -> tuple[str, str]:
     raise GateError(f"--limit {name}: there is no such kind; give one of {', '.join(kinds)}.{near}")
 
 
-def _level(name: str, words: str, bits: int) -> str:
+def _level(name: str, level: str, bits: int) -> str:
     """`0x50` of `5` and `80`; a level that there is not would hold nothing."""
-    level, _, estimate = words.partition(" ")
     number = int(level, 16 if level[:2].lower() == "0x" else 10) if _LEVEL.fullmatch(level) else _BYTES
     if number >= _BYTES:
         raise GateError(
             f"--limit {name}: {level} is no priority; give a number of the NVIC "
             "such as 5, or a byte such as 0x50."
         )
-    return f"{priority_of(number, bits):#04x}{f' {estimate}' if estimate else ''}"
+    return f"{priority_of(number, bits):#04x}"
 
 
 def hold(limit: Limit, rows: Sequence[Row], words: Words, allowance: Allowance) -> Check:

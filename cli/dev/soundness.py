@@ -12,10 +12,7 @@ from cli.shell.values import WHOLE, whole
 @option("--jobs", type=WHOLE, default=1, help="how many processes share the work")
 @json_option
 def command(n: int, seed: int, jobs: int, as_json: bool) -> int:
-    """Run random programs beside the bounds of their sections, and count what took longer.
-
-    `./lab bounds --evidence FOLDER --outcome FILE` takes along what --json prints.
-    """
+    """Run random programs beside the bounds of their sections, and count what took longer."""
     from cli.shell import under_way
     from quality.soundness import series
 

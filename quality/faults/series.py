@@ -21,7 +21,6 @@ from typing import Any, Literal, get_args
 
 import numpy as np
 
-from analysis import outcomes
 from base.files.errors import TailscopeError, near_miss
 from base.run_folder.manifest import Manifest, Verdict
 from base.tell import Tell
@@ -223,7 +222,8 @@ class Report:
         )
         of_fate = {fate: [o.as_json() for o in self.outcomes if o.fate == fate] for fate in FATES}
         return {
-            **outcomes.heading("faults", self.sound, says),
+            "sound": self.sound,
+            "says": says,
             "seed": self.seed,
             "runs": list(self.runs),
             **total,

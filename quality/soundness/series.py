@@ -17,7 +17,6 @@ from itertools import groupby
 from pathlib import Path
 from typing import Any
 
-from analysis import outcomes
 from analysis.program.bounds.measure import bounds
 from analysis.program.subject import Subject
 from base.files.errors import TailscopeError
@@ -115,7 +114,8 @@ class Report:
     def as_json(self) -> dict[str, Any]:
         """The document that `./lab dev soundness --json` prints."""
         return {
-            **outcomes.heading("soundness", self.sound, self.says()),
+            "sound": self.sound,
+            "says": self.says(),
             "seed": self.seed,
             "programs": self.programs,
             "settings": [_setting(*row) for row in groupby(sorted(self.sections, key=_group), key=_group)],

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-from analysis.bounds.parts import Block, Call, Frame, frames, spent
+from analysis.bounds.parts import Block, Call, spent
 from analysis.errors import NoBoundError
 from analysis.program.bounds.measure import Bounded, BoundsReport
 from analysis.program.parts import Hidden
@@ -15,14 +15,12 @@ from base.files.errors import near_miss
 LONGEST = "1"
 """The word for the section that has the greatest bound."""
 _ENTRY = "entry and return of the handler"
-_LEAST_SHARE = 0.002
-"""Calls that take less of a bound are in no tree; Explained.calls has them."""
 
 
 @dataclass(frozen=True)
 class Explained:
     """What the bound of `section` is made of, the most cycles first. The blocks' sum is the
-    bound. `frames` has its calls as a tree, but for those of few cycles.
+    bound.
     """
 
     NAMES: ClassVar = {"cycles": "bound_cycles"}
@@ -31,7 +29,6 @@ class Explained:
     cycles: int
     blocks: tuple[Block, ...]
     calls: tuple[Call, ...]
-    frames: Hidden[tuple[Frame, ...]] = ()
 
 
 def explain(report: BoundsReport, which: str) -> Explained:
@@ -65,9 +62,8 @@ def of_row(report: BoundsReport, section: Bounded) -> Explained:
     blocks, calls = spent(section.path, report.subject.elf, total)
     if own:
         blocks.append(Block(_ENTRY, 1, own, own / total, ()))
-    tree = frames(section.path, int(total * _LEAST_SHARE))
     ordered = tuple(sorted(blocks, key=lambda part: -part.cycles))
-    return Explained(section, section.begin, total, ordered, tuple(calls), tree)
+    return Explained(section, section.begin, total, ordered, tuple(calls))
 
 
 def _names(section: Bounded) -> tuple[str, ...]:

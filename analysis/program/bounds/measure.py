@@ -12,7 +12,6 @@ from typing import Any, ClassVar
 from analysis.bounds import costs
 from analysis.bounds.caches import full
 from analysis.bounds.costs import Costs, Memory
-from analysis.bounds.parts import longest_loop
 from analysis.bounds.price import Price, Section, dearness
 from analysis.bounds.sections import Sections
 from analysis.bounds.state import HANDLER, KINDS, SERVICE_CALL, SOME
@@ -20,7 +19,6 @@ from analysis.bounds.statements import Stated
 from analysis.errors import NoBoundError
 from analysis.program.bounds import loops_file as files
 from analysis.program.bounds.loops_file import Annotation
-from analysis.program.bounds.observed import CountedLoop, counted
 from analysis.program.masks.measure import MaskReport
 from analysis.program.masks.measure import measure as measure_masks
 from analysis.program.parts import Hidden, fields_of
@@ -30,8 +28,6 @@ from analysis.program.subject import Subject
 from base.tell import Tell
 
 _RESET = 1
-_LOOSE = 100
-"""A bound that is so many times what was seen tells of the loop behind it."""
 _NS_PER_S = 1e9
 _NAMES = {"cycles": "bound_cycles", "ns": "bound_ns", "seen": "seen_cycles"}
 
@@ -44,9 +40,7 @@ class Bounded:
     value, or the exception of a handler, whose bound has `entry_cycles` to enter it and to return.
     `begin` is where interrupts are held off from, called by `caller` if the function there leaves
     it so; `ends` where they are let in again. It was seen `count` times; `seen` is the longest that
-    no handler interrupted, None if there was none. If `presumed` is not empty `cycles` is an
-    estimate: it says which loops went round how often in the run. `loose` is the loop behind a
-    bound that is more than 100 times what was seen.
+    no handler interrupted, None if there was none.
     """
 
     NAMES: ClassVar = _NAMES
@@ -62,15 +56,7 @@ class Bounded:
     count: int
     path: Hidden[Price] = field(compare=False, default=Price())
     entry_cycles: Hidden[int] = 0
-    presumed: tuple[str, ...] = ()
     ns: float | None = None
-    loose: str = ""
-
-    @property
-    def key(self) -> tuple[str, int, str, int, int]:
-        """What tells it from the others."""
-        caller = self.caller.address if self.caller else 0
-        return self.kind, self.level, self.function, self.begin.address, caller
 
     @property
     def shown_kind(self) -> str:
@@ -109,7 +95,6 @@ class AtPriority:
     handlers: Hidden[tuple[Bounded, ...]]
     missing: Hidden[tuple[Bounded, ...]]
     seen: int | None
-    estimate: bool
 
     def as_json(self) -> dict[str, Any]:
         """What the document has of it."""
@@ -134,11 +119,10 @@ class AtPriority:
 class BoundsReport:
     """The bounds of a program: `sections` and `handlers`, those without a bound first.
 
-    `masks` is what the run saw. With a `margin` some are estimates: `counted` are the loops that
-    these rest on. `annotations` are what was stated of loops and calls.
+    `masks` is what the run saw. `annotations` are what was stated of loops and calls.
     """
 
-    NAMES: ClassVar = {"hz": "clock_hz", "margin": "observed", "counted": "loops"}
+    NAMES: ClassVar = {"hz": "clock_hz"}
     subject: Hidden[Subject]
     masks: Hidden[MaskReport]
     cycles: int
@@ -148,8 +132,6 @@ class BoundsReport:
     handlers: tuple[Bounded, ...]
     priorities: tuple[AtPriority, ...]
     endless: Hidden[tuple[Section, ...]] = ()
-    margin: float | None = None
-    counted: tuple[CountedLoop, ...] = ()
     annotations: Hidden[tuple[Annotation, ...]] = ()
 
     @property
@@ -173,16 +155,6 @@ class BoundsReport:
         return tuple(row for row in self.priorities if row.exceptions)
 
     @property
-    def estimates(self) -> tuple[Bounded, ...]:
-        """Those whose figure is no bound."""
-        return tuple(section for section in self.all if section.presumed)
-
-    @property
-    def complete(self) -> bool:
-        """Whether all have a bound."""
-        return not self.missing and not self.estimates
-
-    @property
     def missing(self) -> dict[str, int]:
         """Each reason why there is no bound, with how many sections and handlers it stops."""
         reasons = Counter(word for section in self.all for word in section.why_not)
@@ -204,7 +176,6 @@ def bounds(
     loops_file: Path | None = None,
     wait_states: int | None = None,
     pointers: str = Memory.ANY.value,
-    observed: float | None = None,
     flash: str = "seen",
     counts: Mapping[str, int] | None = None,
 ) -> BoundsReport:
@@ -212,9 +183,7 @@ def bounds(
 
     `pointers` is the memory that a pointer goes to of which nothing is known. `flash`: "seen" for
     what FLASH_ACR said at the end of the run, "worst" for an accelerator that is only in the way.
-    `counts` are how many tasks, timers and the like there are (Loops of the kernel's file). With
-    `observed`, a loop that nothing limits is taken to go round so many times as often as the
-    run saw at the most, and what comes of that is an estimate.
+    `counts` are how many tasks, timers and the like there are (Loops of the kernel's file).
     """
     elf, kernel = subject.elf, subject.kernel
     if not elf.functions:
@@ -240,15 +209,6 @@ def bounds(
     of_code = Sections(elf, kernel.nesting if kernel else (), statements, costs, vectors, tell)
     rows = _Rows(of_code, masks, vectors, costs)
     sections, handlers = rows.sections(), rows.handlers()
-    loops: list[CountedLoop] = []
-    if observed is not None:
-        loops = counted(masks, list(of_code.unlimited.values()), observed)
-        by_head = {unlimited.loop.head: unlimited.taken for unlimited in loops}
-        of_code.again(replace(statements, observed=by_head.get))
-        words = {unlimited.loop.why: unlimited.words() for unlimited in loops}
-        never = {unlimited.why for unlimited in of_code.unlimited.values()} - set(words)
-        sections = _estimated(sections, rows.sections(), words, never)
-        handlers = _estimated(handlers, rows.handlers(), words, never)
     return BoundsReport(
         subject=subject,
         masks=masks,
@@ -259,31 +219,8 @@ def bounds(
         handlers=tuple(handlers),
         priorities=tuple(_priorities(masks, sections, handlers, costs)),
         endless=tuple(sorted(of_code.endless.values(), key=lambda section: section.begin)),
-        margin=observed,
-        counted=tuple(loops),
         annotations=record.annotations,
     )
-
-
-def _estimated(
-    before: list[Bounded], after: list[Bounded], words: Mapping[str, str], never: set[str]
-) -> list[Bounded]:
-    """The rows `after`, of which those are estimates that had no bound `before`. `words` say what
-    is presumed of loops, and to those of `never` the run did not come.
-    """
-    rows_before = {row.key: row for row in before}
-    rows = []
-    for row in after:
-        earlier = rows_before.get(row.key)
-        if row.cycles is None:
-            why = (f"{it[:-1]}, and the run did not come to it." if it in never else it for it in row.why_not)
-            rows.append(replace(row, why_not=tuple(why)))
-        elif earlier is not None and earlier.cycles is not None:
-            rows.append(earlier)
-        else:
-            own = tuple(words[why] for why in (earlier.why_not if earlier else ()) if why in words)
-            rows.append(replace(row, presumed=own or tuple(words.values())))
-    return rows
 
 
 def _costs(masks: MaskReport, wait_states: int | None, unknown: Memory, flash: str) -> Costs:
@@ -377,12 +314,13 @@ class _Rows:
                 caller=place(call) if call else None,
                 ends=tuple(map(place, sorted(ends))),
                 cycles=None if why_not else worst.cycles,
+                ns=None if why_not else _ns(self._masks, worst.cycles),
                 why_not=tuple(why_not),
                 seen=longest,
                 count=count,
                 path=worst,
             )
-            rows.append(self._priced(row))
+            rows.append(row)
         # What a run saw begin where no section was found in the code.
         for kind, address in sorted(self._ends.keys() - {(row.kind, row.begin.address) for row in rows}):
             begin = place(address)
@@ -419,6 +357,7 @@ class _Rows:
                 caller=None,
                 ends=(),
                 cycles=None if why_not else price.cycles + own,
+                ns=None if why_not else _ns(self._masks, price.cycles + own),
                 why_not=why_not,
                 seen=longest,
                 count=count,
@@ -426,22 +365,12 @@ class _Rows:
                 entry_cycles=own,
             )
             if used or not (why_not and "never returns" in why_not[0]):
-                rows.append(self._priced(row))
+                rows.append(row)
         return _ordered(rows)
 
-    def _priced(self, row: Bounded) -> Bounded:
-        """The row with its time, and the loop behind a bound that is far above what was seen."""
-        if row.cycles is None:
-            return row
-        elf, loose = self._masks.subject.elf, ""
-        if row.seen and row.cycles > _LOOSE * row.seen:
-            loose = "no loop is on its longest path"
-            if loop := longest_loop(row.path):
-                place = elf.source_line(loop.address) or elf.place(loop.address)
-                loose = (
-                    f"the loop at {place} in {loop.function} is taken to pass its head {loop.laps:,} times"
-                )
-        return replace(row, ns=row.cycles / self._masks.clock.fastest_hz * _NS_PER_S, loose=loose)
+
+def _ns(masks: MaskReport, cycles: int) -> float:
+    return cycles / masks.clock.fastest_hz * _NS_PER_S
 
 
 def _priorities(
@@ -478,12 +407,11 @@ def _priorities(
             number=at.number,
             exceptions=at.exceptions,
             cycles=None if missing else total,
-            ns=None if missing else total / masks.clock.fastest_hz * _NS_PER_S,
+            ns=None if missing else _ns(masks, total),
             entry=entry,
             refill=refill,
             section=longest,
             handlers=tuple(before),
             missing=tuple(missing),
             seen=at.worst.cycles if at.worst else None,
-            estimate=any(row.presumed for row in parts),
         )

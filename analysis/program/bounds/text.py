@@ -1,39 +1,45 @@
 """The bounds of a program in words: its first sentences, its parts, and its document.
 
-elf, options[], until, kernel   its name; null if none is known cycles                          that
-the run took clock_hz                        the fastest clock of the run; ns are by it timing
-by which the costs go wait_states                   of the flash prefetch, code_cache,         true
-or false: what of the flash's accelerator is taken to be on data_cache apb_divider
-core cycles in one of the slower PCLK pointers                      any or sram, as --pointers says
-sections[], handlers[]          those without a bound first, then the longest first, each kind
-primask, basepri, faultmask, handler level                         BASEPRI's value, 256 if only
-known not to be 0; of a handler its exception; else 0 function                      that raises it,
-or the handler begin, caller, ends[]         places, as in the document of masks; caller is the call
-of the function that comes back with the mask set, else null bound_cycles, bound_ns        null
-without a bound presumed[]                    of an estimate what it rests on, a sentence each loop;
-empty of a bound why_not[]                     the reasons why there is no bound; else empty
-seen_cycles                   the longest that no handler came into, or null loose
-of a bound more than 100 times that: the loop behind it, else null count                         how
-often the run came there priorities[]                    each priority, number              its
-byte, and its number of the NVIC: 0x50 is 5 of four bits exceptions[]                  the
-interrupts that have it; empty of one that none has bound_cycles, bound_ns        null if one of the
-parts has no bound estimate                      true if one of the parts is one entry_cycles,
-section_cycles  section_cycles is null if no section holds it off refill_cycles
-where a handler comes in, what it interrupts reads anew of the flash handlers {name: cycles}
-those that go before it, each once missing[]                     "KIND of FUNCTION": the parts
-without a bound seen_cycles                   the longest that the run held one off, or null
-missing[]                       {why, stops}: each reason, and how many it stops violations
-how many took longer than their bound: 0 estimates                       how many sections and
-handlers have an estimate, and no bound observed                        the number of --observed;
-null without loops[]                         that the run came to then, each function, place,
-address      of its head seen_passes, taken_passes     of its head each time it is entered, at the
-most entries, until_cycle          how often it was entered, in so many cycles of the run explained
-null without --explain, else begin, bound_cycles           of which section or handler, as above
-blocks[]                      the longest path, the most cycles first function
-whose code it is; or what, of what is no code passes, cycles, share       how often it is passed,
-all cycles of that, and of the bound instructions[]              address, text, line ("file.c:12" or
-null) calls[]                       caller, line, callee, times, cycles: those of the callee, and of
-what it calls
+elf, options[], until, kernel   its name; null if none is known
+cycles                          that the run took
+clock_hz                        the fastest clock of the run; ns are by it
+timing                          by which the costs go
+  wait_states                   of the flash
+  prefetch, code_cache,         true or false: what of the flash's accelerator is taken to be on
+  data_cache
+  apb_divider                   core cycles in one of the slower PCLK
+  pointers                      any or sram, as --pointers says
+sections[], handlers[]          those without a bound first, then the longest first, each
+  kind                          primask, basepri, faultmask, handler
+  level                         BASEPRI's value, 256 if only known not to be 0; of a handler its
+                                exception; else 0
+  function                      that raises it, or the handler
+  begin, caller, ends[]         places, as in the document of masks; caller is the call of the
+                                function that comes back with the mask set, else null
+  bound_cycles, bound_ns        null without a bound
+  why_not[]                     the reasons why there is no bound; else empty
+  seen_cycles                   the longest that no handler came into, or null
+  count                         how often the run came there
+priorities[]                    each
+  priority, number              its byte, and its number of the NVIC: 0x50 is 5 of four bits
+  exceptions[]                  the interrupts that have it; empty of one that none has
+  bound_cycles, bound_ns        null if one of the parts has no bound
+  entry_cycles, section_cycles  section_cycles is null if no section holds it off
+  refill_cycles                 where a handler comes in, what it interrupts reads anew of the
+                                flash
+  handlers {name: cycles}       those that go before it, each once
+  missing[]                     "KIND of FUNCTION": the parts without a bound
+  seen_cycles                   the longest that the run held one off, or null
+missing[]                       {why, stops}: each reason, and how many it stops
+violations                      how many took longer than their bound: 0
+explained                       null without --explain, else
+  begin, bound_cycles           of which section or handler, as above
+  blocks[]                      the longest path, the most cycles first
+    function                    whose code it is; or what, of what is no code
+    passes, cycles, share       how often it is passed, all cycles of that, and of the bound
+    instructions[]              address, text, line ("file.c:12" or null)
+  calls[]                       caller, line, callee, times, cycles: those of the callee, and of
+                                what it calls
 """
 
 from __future__ import annotations
@@ -62,7 +68,6 @@ def as_json(report: BoundsReport, explanation: Explained | None = None) -> dict[
         "timing": {**{name: getattr(costs, name) for name in timing}, "pointers": costs.unknown.value},
         "missing": [{"why": word, "stops": count} for word, count in report.missing.items()],
         "violations": len(report.violations),
-        "estimates": len(report.estimates),
         "explained": parts.dump(explanation),
     }
 
@@ -77,22 +82,16 @@ def as_text(report: BoundsReport, everything: bool = False, explanation: Explain
 
 def headline(report: BoundsReport) -> str:
     """How many sections and handlers have a bound, and which is the longest."""
-    estimates = f", {len(report.estimates)} more an estimate" if report.estimates else ""
     counts = (
-        f"{report.subject.name}: {len(report.bounded) - len(report.estimates)} of {len(report.all)} "
-        f"have a bound{estimates} ({_many(report.sections, 'section')}, {_many(report.handlers, 'handler')})"
+        f"{report.subject.name}: {len(report.bounded)} of {len(report.all)} have a bound "
+        f"(sections: {len(report.sections)}, handlers: {len(report.handlers)})"
     )
     if not report.all:
         return f"{report.subject.name}: nothing in its code holds interrupts off."
     if not report.bounded:
         return f"{counts}."
     longest = max(report.bounded, key=lambda section: section.cycles or 0)
-    words = "an estimate of " if longest.presumed else ""
-    return f"{counts}; the longest is {words}{length(longest.cycles or 0, longest.ns or 0.0)}, {longest}."
-
-
-def _many(sections: tuple[Bounded, ...], what: str) -> str:
-    return f"{len(sections)} {what}{'s' * (len(sections) != 1)}"
+    return f"{counts}; the longest is {length(longest.cycles or 0, longest.ns or 0.0)}, {longest}."
 
 
 def remarks(report: BoundsReport) -> Iterator[str]:
@@ -103,10 +102,6 @@ def remarks(report: BoundsReport) -> Iterator[str]:
             "please report it."
         )
     yield presumes(report)
-    if report.estimates:
-        yield (
-            f"~ is an estimate, and no bound: it rests on what the run saw of loops, times {report.margin:g}."
-        )
 
 
 def presumes(report: BoundsReport) -> str:
@@ -136,7 +131,7 @@ def of_report(report: BoundsReport) -> Iterator[Part]:
         [
             (
                 row.numbered,
-                _figure(row.cycles, row.estimate),
+                "none" if row.cycles is None else f"{row.cycles:,}",
                 "" if row.ns is None else digits(row.ns),
                 "" if row.seen is None else f"{row.seen:,}",
                 f"{', '.join(row.exceptions)}\n{_made_of(row)}",
@@ -147,32 +142,20 @@ def of_report(report: BoundsReport) -> Iterator[Part]:
         most=50,
     )
     yield Part(
-        f"Sections and handlers that have a bound{' or an estimate' if report.estimates else ''}",
+        "Sections and handlers that have a bound",
         ("bound", UNIT, "seen", "of it", "×", "what holds interrupts off"),
         [
             (
-                _figure(row.cycles, bool(row.presumed)),
+                f"{row.cycles:,}",
                 digits(row.ns or 0.0),
                 _seen(row),
                 f"{row.seen / row.cycles:.0%}" if row.seen and row.cycles else "",
                 f"{row.count:,}",
-                f"{row}\n{row.loose}".strip(),
+                str(row),
             )
             for row in report.bounded
         ],
         numbers=range(5),
-    )
-    yield Part(
-        "Loops that estimates rest on",
-        ("most passes seen", "taken", "times entered", "in cycles of the run", "loop"),
-        [
-            (
-                *(f"{loop.passes:,}", f"{loop.taken:,}", f"{loop.entries:,}", f"{loop.cycles:,}"),
-                f"{loop.place} in {loop.function}",
-            )
-            for loop in report.counted
-        ],
-        numbers=range(4),
     )
     yield Part(
         "Held off for ever: no way leads from there to where interrupts are let in again",
@@ -195,10 +178,6 @@ def of_report(report: BoundsReport) -> Iterator[Part]:
         [(f"{count:,}", word) for word, count in report.missing.items()],
         numbers=range(1),
     )
-
-
-def _figure(cycles: int | None, estimate: bool) -> str:
-    return "none" if cycles is None else f"{'~' * estimate}{cycles:,}"
 
 
 def _seen(row: Bounded) -> str:
@@ -258,7 +237,6 @@ def calls_of(explanation: Explained) -> Part:
 
 COMMAND = "bounds"
 PRIORITY = "priority"
-ESTIMATE = "estimate"
 BOUND_KINDS = (*KINDS, HANDLER, PRIORITY, ANY)
 WORDS = Words(
     longest="The longest bound is {}",
@@ -285,7 +263,6 @@ def subject(report: BoundsReport) -> judged.Subject:
             "flash": ", ".join(name for name, works in helps.items() if works),
             "apb-divider": str(costs.apb_divider),
             "pointers": costs.unknown.value,
-            "observed": "" if report.margin is None else f"{report.margin:g}",
         },
         rows=longest(rows[id(bound)] for bound in report.all),
         together=tuple(rows[id(bound)] for bound in report.priorities),
@@ -303,16 +280,15 @@ def subject(report: BoundsReport) -> judged.Subject:
 
 def _row(report: BoundsReport, bound: Bounded | AtPriority) -> Row:
     """A section, a handler, or how long an interrupt of a priority can be held off by all that goes
-    before it. The kind of an estimate is another: so what was a bound and is an estimate is new.
+    before it.
     """
     cycles = (bound.seen or 0) if bound.cycles is None else bound.cycles
     ns = cycles / report.hz * _NS_PER_S
     if isinstance(bound, Bounded):
-        kind = f"{bound.shown_kind} {ESTIMATE}" if bound.presumed else bound.shown_kind
-        return Row(bound.function, kind, cycles, ns, str(bound), why_not=" ".join(bound.why_not))
+        return Row(bound.function, bound.shown_kind, cycles, ns, str(bound), why_not=" ".join(bound.why_not))
     function, place = "", "held off by handlers"
     if bound.section:
         function, place = bound.section.function, f"held off by {bound.section}, and handlers"
     why_not = f"Without a bound: {', '.join(map(str, bound.missing))}." if bound.missing else ""
-    kind = f"{PRIORITY} {bound.priority:#04x}{f' {ESTIMATE}' if bound.estimate else ''}"
+    kind = f"{PRIORITY} {bound.priority:#04x}"
     return Row(function, kind, cycles, ns, place, why_not=why_not)
