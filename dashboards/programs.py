@@ -159,7 +159,7 @@ def of_bounds(report: BoundsReport, explanation: Explained | None) -> Sheet:
     """The page of bounds, with the longest path of one section. Equal reports give equal text."""
     tables = of_parts(bounds_text.of_report(report))
     if explanation is not None:
-        tables += [_lines(report, explanation), *of_parts([bounds_text.calls_of(explanation)])]
+        tables.append(_lines(report, explanation))
     return Sheet(
         "Tailscope: how long interrupts can be held off",
         bounds_text.headline(report),

@@ -13,8 +13,8 @@ import pytest
 
 from analysis.bounds.costs import Costs, Memory
 from analysis.bounds.image import BEGIN, END, FACADES, LOOPS_FILE, Loops, code_bounds
+from analysis.bounds.loops import Stated
 from analysis.bounds.sections import Sections
-from analysis.bounds.statements import Hint, Stated
 from analysis.explain.program import Program
 from firmware.build import image as firmware
 from firmware.build.placement import placed, placement
@@ -65,10 +65,10 @@ def test_only_what_the_code_does_not_tell_is_stated(allocator: str) -> None:
     program, names = Program(image.elf), set[str]()
     loops = Loops(allocator, program.data_size("heap_region"), image.configuration.knobs)
 
-    def hint(function: str, lines: set[str], _code: Sequence[int]) -> Hint | None:
+    def hint(function: str, lines: set[str], _code: Sequence[int]) -> int | None:
         names.update([function, *(f"{function} in {line.partition(':')[0]}" for line in lines)])
         passes = loops.passes(function, lines)
-        return None if passes is None else Hint(passes - 1)
+        return None if passes is None else passes - 1
 
     sections = Sections(program, statements=Stated(hints=hint), costs=Costs(unknown=Memory.SRAM))
     begin, end = (mark.address for name in (BEGIN, END) if (mark := program.function(name)))

@@ -143,28 +143,9 @@ void reset(void) { a[0] = 1; work(a[0]); other(); for (;;) {} }
 """
 
 
-UNEVEN = """
-volatile unsigned a[64];
-NOINLINE unsigned odd(unsigned n) {
-    unsigned s = 0;
-    if (n & 1) for (int i = 0; i < 30; i++) s += a[i];
-    return s;
-}
-NOINLINE void work(int x) { MASK; for (int i = 1; i < 10; i++) a[i] = odd(i); UNMASK; }
-NOINLINE void nest(void) { MASK; for (int i = 1; i < 10; i++) for (int j = 0; j < i; j++) a[j] = i; UNMASK; }
-void reset(void) { work(1); nest(); for (;;) {} }
-"""
-"""No lap is like the next: odd() goes round 30 times in five of nine, the inner loop i times."""
-
-
 @pytest.fixture(scope="module")
 def with_path(tmp_path_factory: pytest.TempPathFactory) -> BoundsReport:
     return bounded(built(tmp_path_factory.mktemp("path"), PATH))
-
-
-@pytest.fixture(scope="module")
-def uneven(tmp_path_factory: pytest.TempPathFactory) -> BoundsReport:
-    return bounded(built(tmp_path_factory.mktemp("uneven"), UNEVEN))
 
 
 def passes_of(explanation: explained.Explained) -> dict[int, int]:
@@ -192,24 +173,6 @@ def test_each_instruction_is_passed_as_often_as_in_a_run_of_that_path(with_path:
     rows = run_marks(with_path.subject.user, passes, UNTIL).rows
     assert Counter(passage.address for passage in rows) == passes
     assert max(passes.values()) == 10 * 12
-    assert {(call.caller, call.callee, call.times) for call in explanation.calls} == {
-        ("work", "add", 10),
-        ("work", "lock", 1),
-        ("work", "unlock", 1),
-    }
-
-
-@pytest.mark.parametrize(("function", "most"), [("work", 5 * 30), ("nest", 45)])
-def test_laps_that_differ_are_told_as_they_are(uneven: BoundsReport, function: str, most: int) -> None:
-    explanation = explained.explain(uneven, function)
-    assert (
-        all(block.instructions for block in explanation.blocks)
-        and explanation.cycles == explanation.section.cycles
-    )
-    passes = passes_of(explanation)
-    rows = run_marks(uneven.subject.user, passes, UNTIL).rows
-    assert Counter(passage.address for passage in rows) == passes
-    assert max(passes.values()) == most
 
 
 def test_all_functions_that_a_pointer_may_hold_count(tmp_path: Path) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from functools import cached_property
 
@@ -11,8 +11,8 @@ from analysis.bounds.flow import NOWHERE, RETURN, Called, Flow, Outcome, Solved
 from analysis.bounds.flow import solve as interpret
 from analysis.bounds.graph import MASK_NAMES, Disassembler
 from analysis.bounds.longest import components, reached, reaching
+from analysis.bounds.loops import OF_A_LENGTH, Stated
 from analysis.bounds.state import HARD_FAULT, KINDS, SERVICE_CALL, Masks
-from analysis.bounds.statements import Stated
 from analysis.bounds.values import SRAM, WORD, Value, constant, contains, join, number, unsigned
 from analysis.errors import NoBoundError
 from analysis.explain.program import Program
@@ -28,7 +28,6 @@ class Calls:
 
     `callees` are the functions that each calls or goes on to. `changing` change a mask, or have the
     address of a cell, themselves. `raised` are the masks that some instruction may set.
-    `reads_exception`: some instruction reads which handler runs.
     """
 
     def __init__(
@@ -47,7 +46,6 @@ class Calls:
         cells, raised = tuple(cells), set[str]()
         self.callees: dict[int, set[int]] = {}
         self.changing: set[int] = set()
-        self.reads_exception = False
         floating, pointing = set[int](), set[int]()
         for function in program.functions:
             own = function.address
@@ -72,7 +70,6 @@ class Calls:
                 elif mnemonic.startswith("msr") and first in MASK_NAMES:
                     self.changing.add(own)
                     raised |= {kind for kind in KINDS if first.startswith(kind)}
-                self.reads_exception |= mnemonic == "mrs" and operands.lower().endswith("ipsr")
                 if cells and (match := _LITERAL.search(operands)):
                     # The address of a cell, from the constants behind the code.
                     literal = (address + 4 & ~3) + int(match[1], 0)
@@ -85,24 +82,12 @@ class Calls:
         """The functions that may execute a floating-point instruction, or call one that does. What
         is called through a pointer may.
         """
-        of_handlers = reached(vectors.values(), lambda entry: self.callees.get(entry, ()))
-        # All may be, where a handler calls through a pointer.
-        self._in_handlers = of_handlers if of_handlers.isdisjoint(pointing) else None
-
-    def may_be_in_handler(self, entry: int) -> bool:
-        """Whether a handler may run a function."""
-        return self._in_handlers is None or entry in self._in_handlers
 
     def _with_callers(self, own: set[int]) -> set[int]:
         """The functions with those that call them, also by way of others."""
         return reaching(
             own, {caller: [(to, 0) for to in targets] for caller, targets in self.callees.items()}
         )
-
-    def calls_itself(self, entry: int) -> bool:
-        """Whether a function calls itself, also by way of others, and not through a pointer."""
-        codes = self._disassembler.flow(entry).instructions.values()
-        return entry in self._circular or any(code.call == entry for code in codes)
 
     @cached_property
     def circles(self) -> list[list[int]]:
@@ -113,11 +98,6 @@ class Calls:
         nobody = -1
         ways[nobody] = [(entry, 0) for entry in self.callees]
         return components(nobody, ways)[:0:-1]
-
-    @cached_property
-    def _circular(self) -> set[int]:
-        """The functions that call themselves by way of others."""
-        return {entry for circle in self.circles if len(circle) > 1 for entry in circle}
 
     def never_comes_back(self, entry: int) -> bool:
         """Whether the source or the user says so of a function."""
@@ -152,12 +132,8 @@ class Calls:
 
 _MOST_CONTEXTS = 12
 """So many ways of calling a function are told apart; after that nothing is known of arguments."""
-_MOST_CONTEXTS_OF_LAPS = 60
-"""The same, with those of calls in laps that are gone through one by one."""
-_MOST_CONTEXTS_OF_ITSELF = 200
-"""The same of a function that calls itself, and of OF_A_LENGTH."""
-OF_A_LENGTH = ("memcpy", "memmove", "memset")
-"""Functions of the C library whose loops go by their third argument."""
+_MOST_CONTEXTS_OF_A_LENGTH = 200
+"""The same of OF_A_LENGTH."""
 _WIDEST_ARGUMENT = 1 << 20
 MANY_FUNCTIONS = 200
 """Of a program with more that touch a mask, less is followed: Contexts.matters(), Sections."""
@@ -165,8 +141,7 @@ MANY_FUNCTIONS = 200
 
 class Contexts:
     """The functions of a program as they are called. `cells` are addresses of a kernel's counters
-    of nesting, `depth` gives how many calls of a function are being priced, one in another.
-    `vectors` has handlers by exception.
+    of nesting, `vectors` has handlers by exception.
     """
 
     def __init__(
@@ -176,13 +151,11 @@ class Contexts:
         calls: Calls,
         cells: Sequence[int],
         statements: Stated,
-        depth: Callable[[int], int],
         vectors: Mapping[int, int],
     ) -> None:
         self._program = program
         self._copied = statements.copied
         self._calls = calls
-        self._depth = depth
         numbered = {address: number for number, address in enumerate(cells)}
         self.flow = Flow(
             disassembler,
@@ -194,7 +167,6 @@ class Contexts:
             self._limited,
         )
         self._strays: dict[int, frozenset[str]] = {}
-        self.in_a_lap = False
         self.nothing_held = Masks(cells=(0,) * len(cells))
         self._solved: dict[tuple[int, Masks, tuple[Value, ...]], Solved] = {}
         self._contexts: dict[int, dict[tuple[Value, ...], None]] = {}
@@ -211,7 +183,7 @@ class Contexts:
         program only the functions that have some of a section themselves are followed from where
         nothing is held off: all others end as they began.
         """
-        is_free = called.masks._replace(exception=None) == self.nothing_held
+        is_free = called.masks == self.nothing_held
         return called.entry in (self.followed if is_free else self._calls.touching)
 
     @cached_property
@@ -245,15 +217,14 @@ class Contexts:
 
     def context(self, called: Called) -> Called:
         """The call with what is worth knowing of its arguments."""
-        is_again = self._depth(called.entry) > 0
-        arguments = tuple(_worth(value, is_again) for value in called.arguments)
+        arguments = tuple(map(_worth, called.arguments))
         if called.entry in self._calls.touching:
             arguments = tuple(map(_worth_of_masks, arguments))
         contexts = self._contexts.setdefault(called.entry, {})
         if arguments not in contexts:
-            most = _MOST_CONTEXTS_OF_LAPS if self.in_a_lap else _MOST_CONTEXTS
-            if self._calls.calls_itself(called.entry) or self._is_of_a_length(called.entry):
-                most = _MOST_CONTEXTS_OF_ITSELF
+            most = _MOST_CONTEXTS
+            if self._is_of_a_length(called.entry):
+                most = _MOST_CONTEXTS_OF_A_LENGTH
             if len(contexts) >= most:
                 around = (context for context in contexts if all(map(contains, context, arguments)))
                 arguments = next(around, (None,) * 4)
@@ -320,11 +291,11 @@ class Contexts:
         return [Outcome(masks, result) for masks, result in outcomes.items()]
 
 
-def _worth(value: Value, wide: bool = False) -> Value:
-    """A value, if it is a number that is worth knowing; if `wide`, however little is known."""
+def _worth(value: Value) -> Value:
+    """A value, if it is a number that is worth knowing."""
     if value is None or value[0] not in ("", SRAM):
         return None
-    return value if wide or value[0] or value[2] - value[1] < _WIDEST_ARGUMENT else None
+    return value if value[0] or value[2] - value[1] < _WIDEST_ARGUMENT else None
 
 
 def _worth_of_masks(value: Value) -> Value:

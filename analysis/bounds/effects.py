@@ -11,20 +11,17 @@ from collections.abc import Callable
 from analysis.bounds.graph import MULTIPLES, PC, SP, Instruction, Memory, Operand
 from analysis.bounds.state import Flags, State, assume, merge
 from analysis.bounds.values import (
-    ANY_RESIDUE,
     STACK,
     WORD,
     Value,
     address,
-    combined,
     constant,
     minus,
     number,
     plus,
-    residue_of,
-    shifted,
     signed,
     unsigned,
+    zeros,
 )
 
 Read = Callable[[int, int], int | None]
@@ -95,84 +92,68 @@ def divided(operation: Instruction, state: State) -> tuple[Value, Value]:
     return dividend, divisor
 
 
-def accessed_residue(operation: Instruction, state: State) -> int:
-    """The address that a single load or store accesses, modulo 4."""
+def accessed_zeros(operation: Instruction, state: State) -> int:
+    """How many of the last bits are 0 of the address that a single load or store accesses."""
     memory = operation.memory
     if memory is None or memory.base == PC:
-        return residue_of(accessed(operation, state))
-    residue = state.residue(memory.base)
+        return zeros(accessed(operation, state))
+    parts = [state.zeros(memory.base)]
     if memory.post is None:
+        parts.append(zeros(number(memory.offset)))
         if memory.index is not None:
-            residue = combined("add", residue, shifted(state.residue(memory.index), memory.shift))
-        residue = combined("add", residue, 1 << memory.offset % 4)
-    return residue
+            parts.append(state.zeros(memory.index) + memory.shift)
+    return min(parts)
 
 
 def _do(operation: Instruction, state: State, read: Read) -> None:
-    residues = _residues(operation, state)
+    register, bits = _aligned(operation, state)
     _change(operation, state, read)
-    for register in operation.written:
-        if register < PC:
-            state.leaves(register, residues.get(register, ANY_RESIDUE))
-    memory = operation.memory
-    if memory is None or operation.name not in _ALWAYS_ALIGNED or memory.base in (PC, *operation.written):
-        return
-    if memory.index is None and not memory.writeback:
-        # It would fault at any other address (ARM DDI 0403E, A3.2.1).
-        state.leaves(memory.base, 1 << -memory.offset % 4)
+    if bits and register in operation.written:
+        state.aligned[register] = min(bits, 2)
 
 
-def _residues(operation: Instruction, state: State) -> dict[int, int]:
-    """What registers are modulo 4 after an instruction, where that follows from before."""
+def _aligned(operation: Instruction, state: State) -> tuple[int, int]:
+    """A register, and how many of its last bits are 0 after an instruction, where that follows from
+    before.
+    """
     memory, operands, name = operation.memory, operation.operands, operation.name
-    by_register: dict[int, int] = {}
-    if memory is None and name not in _TOLD_MODULO_4 and not name.startswith(MULTIPLES):
-        return by_register
     if memory is not None:
+        by = memory.offset if memory.post is None else memory.post
         if memory.writeback and memory.base < PC:
-            by = memory.post if memory.post is not None else memory.offset
-            by_register[memory.base] = combined("add", state.residue(memory.base), 1 << by % 4)
-        place = address_of(memory, state, operation.address) if name == "ldr" else None
-        if place is not None and place[0] == STACK and place[1] == place[2]:
-            by_register[operands[0].register or 0] = state.residue((place[1], 4))
-        return by_register
-    if name.startswith(MULTIPLES) and operands and operands[0].register in range(PC):
-        base = operands[0].register or 0
-        return {base: state.residue(base)}
+            return memory.base, min(state.zeros(memory.base), zeros(number(by)))
+        return 0, 0
     target = operands[0].register if operands else None
     if target is None or not 0 <= target < PC:
-        return by_register
+        return 0, 0
+    if name.startswith(MULTIPLES):
+        return target, 0 if target in [listed.register for listed in operands[1:]] else state.zeros(target)
     sources = operands if len(operands) == 2 and name in _TWO_OPERANDS else operands[1:]
-    residues = [_residue(operand, state) for operand in sources]
-    base_name = {"addw": "add", "subw": "sub"}.get(name, name)
-    if len(residues) == 2 and base_name in _OF_TWO:
-        by_register[target] = combined(base_name, *residues)
-    elif name == "lsl" and len(sources) == 2 and sources[1].register is None:
-        by_register[target] = shifted(residues[0], sources[1].number)
-    elif len(residues) == 1 and name in _OF_ONE:
-        by_register[target] = residues[0]
-    elif name == "mla" and len(residues) == 3:
-        by_register[target] = combined("add", combined("mul", residues[0], residues[1]), residues[2])
-    return by_register
+    bits = [_zeros_of(operand, state) for operand in sources]
+    if name == "lsl" and sources[1].register is None:
+        return target, bits[0] + sources[1].number
+    return target, zeros_after(name, *bits)
 
 
-def _residue(operand: Operand, state: State) -> int:
-    """An operand modulo 4."""
+def zeros_after(name: str, *bits: int) -> int:
+    """How many of the last bits of a result are 0, by those of its operands."""
+    if name in ("mul", "mla"):
+        return min(bits[0] + bits[1], *bits[2:], 2)
+    if name == "and":
+        return max(bits)
+    return min(bits, default=0) if name in _KEEPS_ZEROS else 0
+
+
+def _zeros_of(operand: Operand, state: State) -> int:
     if operand.register is None:
-        return 1 << operand.number % 4
+        return zeros(number(operand.number))
     if not 0 <= operand.register < PC:
-        return ANY_RESIDUE
-    if not operand.how:
-        return state.residue(operand.register)
-    if operand.how == _LSL:
-        return shifted(state.residue(operand.register), operand.shift)
-    return residue_of(_value(operand, state))
+        return 0
+    if not operand.how or operand.how == _LSL:
+        return state.zeros(operand.register) + operand.shift
+    return zeros(_value(operand, state))
 
 
-_OF_TWO = ("add", "sub", "rsb", "mul", "and", "orr", "eor", "bic")
-_OF_ONE = ("mov", "uxtb", "uxth", "sxtb", "sxth")
-_TOLD_MODULO_4 = frozenset((*_OF_TWO, *_OF_ONE, "addw", "subw", "mla", "lsl"))
-_ALWAYS_ALIGNED = ("ldrd", "strd", "ldrex", "strex", "vldr", "vstr")
+_KEEPS_ZEROS = ("add", "addw", "sub", "subw", "rsb", "orr", "eor", "mov", "uxtb", "uxth", "sxtb", "sxth")
 
 
 def _change(operation: Instruction, state: State, read: Read) -> None:

@@ -14,13 +14,13 @@ from typing import NamedTuple
 from analysis.bounds.effects import Read, address_of, step
 from analysis.bounds.graph import LR, PC, SP, Disassembler, Instruction
 from analysis.bounds.state import (
+    HARD_FAULT,
+    SERVICE_CALL,
     Masks,
     State,
-    after_service,
     assume,
     covers,
     entry,
-    in_service,
     is_zero,
     merge,
     written,
@@ -36,8 +36,8 @@ NOWHERE = 1
 
 _STEADY_VISITS = 3
 _CAREFUL_VISITS = 12
-_MOST_VISITS = 200
 _MOST_LIMITS = 40
+_MOST_VISITS = 200
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,7 +64,7 @@ class Body:
     name: str
     entry: int
     blocks: dict[int, Block]
-    limits: tuple[int, ...] = ()
+    limits: tuple[int, ...]
     """The numbers that it compares with, and those beside them, in order."""
 
 
@@ -120,10 +120,10 @@ class Flow:
         """The blocks of the function at `entry`. Raises NoBoundError."""
         if entry not in self._bodies:
             blocks = dict(self._blocks(entry))
-            codes = [code for block in blocks.values() for code in block.instructions]
             compared = {
                 code.operands[-1].number
-                for code in codes
+                for block in blocks.values()
+                for code in block.instructions
                 if code.name == "cmp" and code.operands[-1].register is None
             }
             limits = {limit + beside for limit in compared for beside in (-1, 0, 1) if limit + beside > 0}
@@ -170,9 +170,8 @@ class Flow:
                     if covers(state, new):
                         continue
                     visits[target] = visits.get(target, 0) + 1
-                    careful = visits[target] <= _CAREFUL_VISITS
-                    widening = visits[target] > _STEADY_VISITS
-                    new = merge(state, new, widening, body.limits if careful else ())
+                    limits = body.limits if visits[target] <= _CAREFUL_VISITS else ()
+                    new = merge(state, new, visits[target] > _STEADY_VISITS, limits)
                     if visits[target] > _MOST_VISITS:
                         # Of it only the stack pointer is known: repeating it changes nothing more.
                         stack, others = new.registers[SP], len(new.registers) - SP - 1
@@ -263,7 +262,8 @@ class Flow:
             if not outcomes:
                 yield Edge((NOWHERE, masks), done, True, called)
             for then, result in outcomes:
-                then = after_service(masks, then) if last.service else then
+                # A handler's return clears FAULTMASK (ARM DDI 0403E, B1.5.8).
+                then = then._replace(faultmask=0) if last.service else then
                 after = done.copy()
                 after.called(None if last.service else result, f"@{last.address:x}")
                 if block.ends:
@@ -276,10 +276,11 @@ class Flow:
     def _targets(self, last: Instruction, now: State, masks: Masks) -> Iterator[Called]:
         arguments = tuple(now.registers[:4])
         if last.service:
-            inside = in_service(masks)
-            entry = self.vectors.get(inside.exception or 0, 0)
+            # HardFault's where PRIMASK or FAULTMASK is set (ARM DDI 0403E, B1.5.4).
+            escalates = masks.primask or masks.faultmask
+            entry = self.vectors.get(HARD_FAULT if escalates else SERVICE_CALL, 0)
             why_not = "" if entry else f"SVC at {last.address:#010x} enters a handler that is not known."
-            yield Called(entry, inside, (None,) * 4, why_not)
+            yield Called(entry, masks, (None,) * 4, why_not)
             return
         if last.call is not None:
             yield self.limited(last.address, Called(last.call, masks, arguments))

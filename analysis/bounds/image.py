@@ -6,22 +6,26 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cache
+from importlib.metadata import version
 from pathlib import Path
-from typing import Annotated, NamedTuple
+from typing import Annotated, Any, NamedTuple
 
 from pydantic import Field, StringConstraints
 
 from analysis.bounds import costs
 from analysis.bounds.costs import APB_DIVIDER, Costs, Memory
 from analysis.bounds.graph import Disassembler
+from analysis.bounds.loops import Stated
 from analysis.bounds.sections import Sections
-from analysis.bounds.statements import Stated
 from analysis.errors import ExplainError, NoBoundError
 from analysis.explain.program import Program
 from base.files.complaints import WrongValueError, expecting
 from base.files.documents import Document, Table, open_toml
+from base.files.remembered import remembered
 from base.run_folder.manifest import SectionBound
+from base.run_folder.records import Boot
 from firmware.build import boards
+from firmware.build.image import FirmwareImage
 from simulator.board_note import chip_of
 
 # What loops.toml says of the allocators' loops, for an image.
@@ -193,22 +197,29 @@ _SCHEDULER = (
 )
 
 
-def bounds_of(
-    elf: Path,
-    allocator: str,
-    locking: str,
-    knobs: Mapping[str, int],
-    flash_acr: int | None = None,
-    board: str = boards.DEFAULT,
-) -> dict[str, SectionBound]:
-    """The bound of each of FACADES on `board`, where FLASH_ACR has that value; without, whatever of
-    the accelerator is on. Where there is no bound it says why. Raises BoardError.
+def bounds_of(image: FirmwareImage, _boot: Boot | None = None) -> dict[str, SectionBound]:
+    """The bound of each of FACADES on the image's board; where there is none it says why. They
+    follow from the image alone: what the firmware says of itself may be damaged and is not looked
+    at. They take a while, and are remembered. Raises BoardError.
     """
-    on = boards.board(board)
-    if locking == "scheduler":
+    built = image.configuration
+    if built.locking == "scheduler":
         return {name: _none(_SCHEDULER) for name in FACADES}
-    divider = max(on.clock.apb1_divider, on.clock.apb2_divider)
-    return code_bounds(elf, allocator, knobs, flash_acr, apb_divider=divider)
+    clock = boards.board(built.board).clock
+    divider = max(clock.apb1_divider, clock.apb2_divider)
+
+    def computed() -> dict[str, Any]:
+        section_bounds = code_bounds(
+            image.elf, image.allocator, built.knobs, built.flash_acr, apb_divider=divider
+        )
+        return {name: bound.model_dump() for name, bound in section_bounds.items()}
+
+    words = (image.sha256, image.allocator, repr(built.knobs), repr(built.flash_acr), repr(divider))
+    own = Path(__file__).parent
+    code = [*(path for path in own.iterdir() if path.is_file()), own.parent / "explain" / "program.py"]
+    of = [word.encode() for word in (*words, version("capstone"))]
+    content = remembered("bounds", of, code, computed)
+    return {name: SectionBound(**bound) for name, bound in content.items()}
 
 
 def code_bounds(
@@ -219,9 +230,9 @@ def code_bounds(
     live_blocks: int | None = None,
     apb_divider: int = APB_DIVIDER,
 ) -> dict[str, SectionBound]:
-    """The same of the section's own code: interrupts that a lock lets in do not count.
-
-    With `live_blocks` no more blocks are ever live.
+    """The bound of the code of each of FACADES, where FLASH_ACR has that value; without, whatever
+    of the accelerator is on. Interrupts that a lock lets in do not count. With `live_blocks` no
+    more blocks are ever live.
     """
     try:
         program = Program(elf)
@@ -247,7 +258,7 @@ class _Marked:
         # The heap hands out aligned blocks, and its own fields are words.
         self._costs = replace(self._costs, apb_divider=apb_divider, aligned=True)
         self._disassembler = Disassembler(program)
-        self._known: dict[tuple[frozenset[str], Memory], Sections] = {}
+        self._known: dict[tuple[frozenset[str], Memory, bool], Sections] = {}
 
     def bound(self, facade: str) -> SectionBound:
         """The bound of the section in `facade`; if there is none it says why."""
@@ -257,8 +268,8 @@ class _Marked:
                 raise NoBoundError(f"The image has no {facade} with markers.")
             entry, begin, end = (function.address for function in functions if function)
             # Instructions first: that takes little, and tells why there is no bound.
-            engine = self._engine(facade, Memory.SRAM)
-            count = engine.counting.marked(entry, begin, end)
+            engine = self._engine(facade, Memory.SRAM, counts=True)
+            count = engine.marked(entry, begin, end)
             if count.why_not:
                 raise NoBoundError(min(count.why_not))
             called = engine.called_between(entry, begin, end)
@@ -275,16 +286,16 @@ class _Marked:
             why_not=None,
         )
 
-    def _engine(self, facade: str, memory: Memory) -> Sections:
+    def _engine(self, facade: str, memory: Memory, counts: bool = False) -> Sections:
         """All sections that are seen with the same assumptions share what is found."""
         never = self._loops.never(facade)
-        if (never, memory) not in self._known:
+        key = (never, memory, counts)
+        if key not in self._known:
             stated_loops = Stated(passes=self._loops.passes, never=never)
             cells = [cell for cell in (self._program.variable(_SUSPENDED),) if cell is not None]
-            self._known[never, memory] = Sections(
-                self._program, cells, stated_loops, replace(self._costs, unknown=memory)
-            )
-        return self._known[never, memory]
+            costs = replace(self._costs, unknown=memory, counts=counts)
+            self._known[key] = Sections(self._program, cells, stated_loops, costs)
+        return self._known[key]
 
     def _memory(self, entries: Iterable[int]) -> Memory:
         """What a pointer may go to of which nothing is known: the heap lies in the SRAM, but a

@@ -3,42 +3,22 @@
 Nodes and edges have costs. A loop is entered at one node, its head. Each time the loop is entered,
 a path passes the head at most as often as the loop's bound says. The same holds for the loops
 inside it, on each lap. A loop that can be entered at several nodes has a bound for each: a path
-enters it at one of them. Laps may differ: then each has a graph and bounds of its own.
+enters it at one of them.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
-from typing import Any, Generic, NamedTuple, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 Node = TypeVar("Node", bound=Hashable)
 Successors = Mapping[Node, Sequence[tuple[Node, int]]]
 """For each node the nodes that may follow, each with the cost of the edge to it."""
 Trace = tuple[Any, ...]
-"""How a path came about: the trace before, and a node; or the trace before, laps, one lap, and
-Lap.part.
-"""
-
-
-class Lap(NamedTuple, Generic[Node]):
-    """So many laps of a loop in a row, and what they can do: the ways from its nodes on, also those
-    out of the loop, what they cost, and how often the loops inside go round. `part` is where these
-    are from; None if that is the same as of what is around the loop.
-    """
-
-    times: int
-    successors: Successors[Node]
-    cost: Mapping[Node, int]
-    passes: Callable[[Node, set[Node]], Any]
-    """A Passes."""
-    part: Any = None
-
-
-Passes = Callable[[Node, set[Node]], int | Sequence[Lap[Node]]]
-"""Takes the head of a loop and its nodes, and says how often the head is passed, or what its laps
-can do.
-"""
+"""How a path came about: the trace before, and a node; or the trace before, laps, and one lap."""
+Passes = Callable[[Node, set[Node]], int]
+"""Takes the head of a loop and its nodes, and says how often the head is passed."""
 
 
 class Way(NamedTuple):
@@ -57,10 +37,7 @@ def longest_ways(
 ) -> dict[Node, Way]:
     """The longest path from `entry` to each of `exits` that a path leads to, both ends included.
 
-    Only what leads to an exit counts. `passes` takes the head of a loop and all its nodes, and says
-    how often the head is passed at most, or what each of its laps can do. It raises NoBoundError
-    for a loop without a known bound.
-    """
+    Only what leads to an exit counts."""
     wanted = set(exits)
     alive = reaching(wanted, successors)
     if entry not in alive:
@@ -114,9 +91,7 @@ def _distances(
             at_heads = [(head, far.pop(head)) for head in heads]
             for head, at_head in at_heads:
                 # Whatever is entered at this node has no other way in any more.
-                rounds = passes(head, inner)
-                laps = [Lap(rounds, whole, cost, passes)] if isinstance(rounds, int) else rounds
-                for node, way in _through_loop(head, at_head, cost[head], inner, laps, wanted).items():
+                for node, way in _through_loop(head, at_head, inner, whole, cost, passes, wanted).items():
                     if node not in far or way.cost > far[node].cost:
                         far[node] = way
         for node in [node for node in component if node in far]:
@@ -134,39 +109,40 @@ def is_loop(component: Sequence[Node], successors: Successors[Node]) -> bool:
 
 
 def _through_loop(
-    head: Node, at_head: Way, own: int, inner: set[Node], laps: Sequence[Lap[Node]], wanted: set[Node]
+    head: Node,
+    at_head: Way,
+    inner: set[Node],
+    successors: Successors[Node],
+    cost: Mapping[Node, int],
+    passes: Passes[Node],
+    wanted: set[Node],
 ) -> dict[Node, Way]:
-    """The longest way to each node of a loop at which it may be left. `own` is the head's cost.
+    """The longest way to each node of a loop at which it may be left.
 
     It is the way to the head, all laps but the last, and the way from the head to the node. No path
     leads to a loop whose head is passed 0 times.
     """
-    ways: dict[Node, Way] = {}
-    before, trace = at_head.cost - own, at_head.trace[0]
-    for times, successors, cost, passes, part in laps:
-        if times == 0:
-            continue
-        within = _distances(head, inner - {head}, successors, cost, passes, wanted)
-        again = [
-            Way(within[u].cost + edge, within[u].trace)
-            for u in inner
-            if u in within
-            for v, edge in successors.get(u, ())
-            if v == head
-        ]
-        lap = max(again, key=lambda way: way.cost, default=None)
-        if lap is not None and times > 1:
-            before += (times - 1) * lap.cost
-            trace = (trace, times - 1, lap.trace, part)
-        for node, way in within.items():
-            leaves = node in wanted or any(v not in inner for v, _ in successors.get(node, ()))
-            if leaves and (node not in ways or before + way.cost > ways[node].cost):
-                ways[node] = Way(before + way.cost, (trace, 1, way.trace, part))
-        if lap is None:
-            break
-        before += lap.cost
-        trace = (trace, 1, lap.trace, part)
-    return ways
+    times = passes(head, inner)
+    if times == 0:
+        return {}
+    within = _distances(head, inner - {head}, successors, cost, passes, wanted)
+    laps = [
+        Way(within[u].cost + edge, within[u].trace)
+        for u in inner
+        if u in within
+        for v, edge in successors.get(u, ())
+        if v == head
+    ]
+    before, trace = at_head.cost - cost[head], at_head.trace[0]
+    if laps and times > 1:
+        lap = max(laps, key=lambda way: way.cost)
+        before += (times - 1) * lap.cost
+        trace = (trace, times - 1, lap.trace)
+    return {
+        node: Way(before + way.cost, (trace, 1, way.trace))
+        for node, way in within.items()
+        if node in wanted or any(v not in inner for v, _ in successors.get(node, ()))
+    }
 
 
 def components(entry: Node, successors: Successors[Node]) -> list[list[Node]]:

@@ -13,10 +13,9 @@ from contextlib import suppress
 from dataclasses import dataclass, field, fields, replace
 from typing import NamedTuple
 
-from analysis.bounds import values
 from analysis.bounds.caches import AHEAD_BYTES, CODE_END, COLD, UNKNOWN, Fetch, Hot, Kept, Lines, cached
 from analysis.bounds.costs import Costs, Memory, divide_cycles
-from analysis.bounds.effects import accessed, accessed_residue, divided
+from analysis.bounds.effects import accessed, accessed_zeros, divided
 from analysis.bounds.flow import NOWHERE, RETURN, Called, Edge, Flow, Node, Solved
 from analysis.bounds.graph import PC, Instruction
 from analysis.bounds.state import State
@@ -104,13 +103,13 @@ class _Timed:
 
 class _Passed(NamedTuple):
     """An instruction of a block: the address that it accesses, its most cycles with memory that
-    answers at once, and how many more it takes, at least and at most, if it is not aligned.
+    answers at once, and how many more it takes at the most, as it may not be aligned.
     """
 
     code: Instruction
     address: Value
     cycles: int
-    unaligned: tuple[int, int]
+    unaligned: int
 
 
 Way = tuple[Node, bool, int | None]
@@ -352,9 +351,11 @@ class _Function:
             code.kind == "special" and name not in ("mrs", "msr")
         ):
             cycles = 1
-        size, unaligned = _SIZES.get(name, 0), (0, 0)
-        if size and self.costs.may_be_unaligned(address):
-            unaligned = values.cycles(accessed_residue(code, state), size)
+        unaligned = 0
+        if self.costs.may_be_unaligned(address):
+            # One for a halfword, or a word at a halfword, two for a word at an odd address (ARM DDI
+            # 0439, 3.3.2).
+            unaligned = max(_SIZES.get(name, 0) // 2 - accessed_zeros(code, state), 0)
         return _Passed(code, address, cycles, unaligned)
 
     def _execute(self, core: _Core, passed: _Passed) -> list[_End]:
@@ -381,8 +382,8 @@ class _Function:
             fetch.exact = False
         if name in ("udiv", "sdiv"):
             fetch.exact = False
-        start += unaligned[1]
-        fetch.exact &= unaligned[0] == unaligned[1]
+        start += unaligned
+        fetch.exact &= not unaligned
         starts = [(core, start)]
         if code.accesses or code.kind == "table_branch":
             start += core.stored and name in _LONGER_BEHIND_STORES

@@ -4,7 +4,7 @@ blocks and the ways between them.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
@@ -13,7 +13,7 @@ from analysis.bounds.costs import Costs
 from analysis.bounds.flow import NOWHERE, RETURN, Body, Called, Edge, Node, Solved
 from analysis.bounds.graph import Instruction
 from analysis.bounds.pipeline import Timed, way_of
-from analysis.bounds.state import HANDLER, Masks, after_service
+from analysis.bounds.state import HANDLER, Masks
 from analysis.errors import NoBoundError
 from analysis.explain.program import Program
 
@@ -23,7 +23,7 @@ class Price:
     """The most cycles of a way, and the path that takes them; or why no bound is known."""
 
     cycles: int = 0
-    path: tuple[Step | Walk | Into | Again, ...] = field(default=(), compare=False)
+    path: tuple[Step | Walk | Again, ...] = field(default=(), compare=False)
     why_not: frozenset[str] = frozenset()
 
     def and_then(self, other: Price) -> Price:
@@ -58,17 +58,8 @@ class Walk(NamedTuple):
     cycles: int
 
 
-class Into(NamedTuple):
-    """A path through what the instruction `code` of a function calls."""
-
-    body: Body
-    code: Instruction
-    entry: int
-    price: Price
-
-
 class Again(NamedTuple):
-    """A path that is gone so often."""
+    """A path through what is called, that is gone so often."""
 
     price: Price
     times: int
@@ -80,8 +71,6 @@ class Part:
 
     solved: Solved
     cached: Kept
-    timed: Solved
-    """What holds in all laps: its cycles are those of each."""
     successors: dict[Node, list[tuple[Node, int]]] = field(default_factory=dict)
     cost: dict[Node, int] = field(default_factory=dict)
     calls: dict[tuple[Node, Node], Price] = field(default_factory=dict)
@@ -180,7 +169,7 @@ class Cut:
         """The part with its blocks, and where ways begin and end."""
         solved, ends = part.solved, dict[Source | Sink, None]()
         if solved.start[1].holds(kind):
-            begin = self.timed.cycles(part.timed, part.cached.hot[solved.start]).begin
+            begin = self.timed.cycles(part.solved, part.cached.hot[solved.start]).begin
             first = solved.body.blocks[solved.start[0]].instructions[0]
             enters = begin + part.cached.enters(None, solved.start)
             ends[Source(solved.start, None, Step(solved.body, first, enters).price())] = None
@@ -192,7 +181,7 @@ class Cut:
                 part.why_not[node] = {f"{place} is reached, and is no code of {solved.body.name}."}
                 part.cost[node] = 0
                 continue
-            part.cost[node] = self.timed.cycles(part.timed, part.cached.hot[node]).cost[node]
+            part.cost[node] = self.timed.cycles(part.solved, part.cached.hot[node]).cost[node]
             if block.why_not and not block.last.pointer:
                 part.doubt(node, block.why_not)
             for edge in solved.edges[node]:
@@ -240,11 +229,11 @@ class Cut:
             # With the masks as they are behind the handler that SVC enters.
             before, ways = ways, {}
             for way, price in before.items():
-                masks = way.masks and after_service(node[1], way.masks)
+                masks = way.masks and way.masks._replace(faultmask=0)
                 most(ways, way._replace(masks=masks), price)
 
         def through(price: Price) -> Price:
-            return Price(price.cycles, (Into(body, code, called.entry, price),), price.why_not)
+            return Price(price.cycles, (Again(price, 1),), price.why_not)
 
         if inside and stays:
             none = f"No way through {self.program.place(called.entry)} was found."
@@ -293,7 +282,7 @@ class Cut:
     def _step(self, part: Part, node: Node, edge: Edge) -> Price:
         """The cycles of an edge; with the first reads of a loop that it enters."""
         hot, target, way = part.cached.hot[node], edge.target, way_of(edge)
-        cycles, step = self.timed.cycles(part.timed, hot), 0
+        cycles, step = self.timed.cycles(part.solved, hot), 0
         hot_there = part.cached.hot.get(target, hot)
         if (node, way) not in cycles.steps:
             part.doubt(node, "A lap leads where the loop does not.")
@@ -301,14 +290,7 @@ class Cut:
             step = cycles.steps[node, way] + part.cached.enters(node, target)
         else:
             # The next node begins in ways that are none of this one's.
-            dearest = self.timed.cycles(part.timed, hot_there).dearest.get(target, 0)
+            dearest = self.timed.cycles(part.solved, hot_there).dearest.get(target, 0)
             step = cycles.ways[node, way] + dearest + part.cached.enters(node, target)
         body = part.solved.body
         return Step(body, body.blocks[node[0]].last, step).price()
-
-
-def least(prices: Segments, other: Mapping[Way, Price], more: Price) -> None:
-    """Keeps the less of each way and the same of `other`, which costs so much more."""
-    for key, price in prices.items():
-        if key in other:
-            prices[key] = min(price, other[key].and_then(more), key=dearness)

@@ -7,7 +7,6 @@ from typing import Literal, NamedTuple
 
 from analysis.bounds.graph import INVERSE, LR, SP
 from analysis.bounds.values import (
-    ANY_RESIDUE,
     SIGN,
     SRAM,
     STACK,
@@ -19,14 +18,13 @@ from analysis.bounds.values import (
     join,
     minus,
     number,
-    residue_of,
     signed,
     unsigned,
     widen,
+    zeros,
 )
 
 REGISTERS = 15
-_EXACT = ("", STACK, SRAM)
 Slot = tuple[int, int]
 """A place in the stack: its offset from the stack pointer at the entry, and its bytes."""
 Where = int | Slot | None
@@ -54,8 +52,8 @@ class State:
     """Values of r0 to lr, and of the stack's places that were written.
 
     `copies` says which register holds what stands in a place. Pointers to the stack from `escaped`
-    on upward may be known elsewhere; None if none are. `residues` has what numbers that are not
-    known may be modulo 4.
+    on upward may be known elsewhere; None if none are. `aligned` has how many of a register's last
+    bits are 0, as values.zeros().
     """
 
     registers: list[Value]
@@ -63,7 +61,7 @@ class State:
     flags: Flags | None = None
     copies: dict[int, Slot] = field(default_factory=dict)
     escaped: int | None = None
-    residues: dict[int | Slot, int] = field(default_factory=dict)
+    aligned: dict[int, int] = field(default_factory=dict)
 
     def copy(self) -> State:
         return State(
@@ -72,24 +70,12 @@ class State:
             self.flags,
             self.copies.copy(),
             self.escaped,
-            self.residues.copy(),
+            self.aligned.copy(),
         )
 
-    def residue(self, where: int | Slot) -> int:
-        """What a register or a place of the stack may be modulo 4, as values.py has it."""
-        value = self.slots.get(where) if isinstance(where, tuple) else self.registers[where]
-        if isinstance(where, tuple) and where not in self.slots:
-            return ANY_RESIDUE
-        exact = residue_of(value)
-        return self.residues.get(where, ANY_RESIDUE) if exact == ANY_RESIDUE else exact
-
-    def leaves(self, where: int | Slot, residue: int) -> None:
-        """That is known of a register or place modulo 4 from now on."""
-        value = self.slots.get(where) if isinstance(where, tuple) else self.registers[where]
-        if residue == ANY_RESIDUE or _is_exact(value):
-            self.residues.pop(where, None)
-        else:
-            self.residues[where] = residue
+    def zeros(self, register: int) -> int:
+        """How many of a register's last bits are known to be 0."""
+        return max(zeros(self.registers[register]), self.aligned.get(register, 0))
 
     def put(self, register: int, value: Value, fresh: str) -> None:
         """Writes a register. `fresh` is a name for the value if nothing is known of it."""
@@ -99,6 +85,7 @@ class State:
             value = (fresh, 0, 0)
             self.forget(fresh)
         self.registers[register] = value
+        self.aligned.pop(register, None)
         self.copies.pop(register, None)
         self._moved(register)
 
@@ -139,8 +126,6 @@ class State:
             self._dropped(slot)
         if address[1] == address[2]:
             self.slots[low, size] = value
-            known_residue = register is not None and register < REGISTERS
-            self.leaves((low, size), self.residue(register or 0) if known_residue else ANY_RESIDUE)
             if register is not None and register < REGISTERS and size == 4:
                 self.copies[register] = (low, size)
 
@@ -165,8 +150,6 @@ class State:
         """A function was called and came back: AAPCS, 6.1.1, says which registers it keeps."""
         for register in range(4):
             self.escape(self.registers[register])
-        for register in (0, 1, 2, 3, 12, LR):
-            self.residues.pop(register, None)
         self.clobber()
         self.flags = None
         stack = self.registers[SP]
@@ -216,21 +199,9 @@ def merge(state: State, other: State, widening: bool, limits: tuple[int, ...] = 
     copies = {register: slot for register, slot in state.copies.items() if other.copies.get(register) == slot}
     escaped = [at for at in (state.escaped, other.escaped) if at is not None]
     flags = state.flags if state.flags == other.flags else None
-    merged = State(registers, slots, flags, copies, min(escaped, default=None))
-    ours, others = state.residues, other.residues
-    for register in range(REGISTERS):
-        differs = state.registers[register] != other.registers[register]
-        if (differs or register in ours or register in others) and not _is_exact(registers[register]):
-            merged.leaves(register, state.residue(register) | other.residue(register))
-    for slot in slots:
-        differs = state.slots[slot] != other.slots[slot]
-        if (differs or slot in ours or slot in others) and not _is_exact(slots[slot]):
-            merged.leaves(slot, state.residue(slot) | other.residue(slot))
-    return merged
-
-
-def _is_exact(value: Value) -> bool:
-    return value is not None and value[1] == value[2] and value[0] in _EXACT
+    both = {register: min(state.zeros(register), other.zeros(register)) for register in range(REGISTERS)}
+    aligned = {register: bits for register, bits in both.items() if bits > zeros(registers[register])}
+    return State(registers, slots, flags, copies, min(escaped, default=None), aligned)
 
 
 def covers(outer: State, inner: State) -> bool:
@@ -243,7 +214,7 @@ def covers(outer: State, inner: State) -> bool:
         return False
     if not all(map(contains, outer.registers, inner.registers)):
         return False
-    if any(inner.residue(where) & ~residue for where, residue in outer.residues.items()):
+    if any(inner.zeros(register) < bits for register, bits in outer.aligned.items()):
         return False
     return all(
         slot in inner.slots and contains(value, inner.slots[slot]) for slot, value in outer.slots.items()
@@ -399,20 +370,16 @@ def _set(state: State, where: Where, value: Value) -> None:
 
 SOME = 0x100
 """A BASEPRI that is not zero, and of which no more is known."""
-_MOST_EXCEPTIONS = 255
 
 
 class Masks(NamedTuple):
-    """`exception` is the number of the handler that runs; None in a task, or where it is not known.
-
-    `cells` are counters of a kernel that say how often it holds interrupts off, each None if it is
-    not known.
+    """`cells` are counters of a kernel that say how often it holds interrupts off, each None if it
+    is not known.
     """
 
     primask: int = 0
     basepri: int = 0
     faultmask: int = 0
-    exception: int | None = None
     cells: tuple[int | None, ...] = ()
 
     def read(self, register: str) -> Value:
@@ -421,8 +388,6 @@ class Masks(NamedTuple):
             return number(getattr(self, register))
         if register in ("basepri", "basepri_max"):
             return number(self.basepri) if self.basepri < SOME else number(1, SOME - 1)
-        if register == "ipsr":
-            return number(0, _MOST_EXCEPTIONS) if self.exception is None else number(self.exception)
         return None
 
     def with_cell(self, which: int, value: int | None) -> Masks:
@@ -437,21 +402,6 @@ class Masks(NamedTuple):
 
 HARD_FAULT, SERVICE_CALL = 3, 11
 """Numbers of exceptions (ARM DDI 0403E, B1.5.2)."""
-
-
-def in_service(masks: Masks) -> Masks:
-    """The masks in the handler that SVC enters: HardFault's where PRIMASK or FAULTMASK is set (ARM
-    DDI 0403E, B1.5.4).
-    """
-    escalates = masks.primask or masks.faultmask
-    return masks._replace(exception=HARD_FAULT if escalates else SERVICE_CALL)
-
-
-def after_service(before: Masks, left: Masks) -> Masks:
-    """The masks behind an SVC whose handler left those; its return clears FAULTMASK (ARM DDI 0403E,
-    B1.5.8).
-    """
-    return left._replace(exception=before.exception, faultmask=0)
 
 
 HANDLER = "handler"

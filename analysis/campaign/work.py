@@ -23,9 +23,8 @@ from base import run_index as index
 from base import source_digest
 from base.files.errors import TailscopeError
 from base.run_folder import folder as names
-from base.run_folder.manifest import SectionBound, read_manifest
+from base.run_folder.manifest import read_manifest
 from base.run_folder.quantities import KEYS
-from base.run_folder.records import Boot
 from base.run_folder.tables import write_table
 from capture import same
 from capture.acquisition.direct import Direct
@@ -261,7 +260,7 @@ def _run(order: Order, image: FirmwareImage, scratch: Path, program: Path | None
             order.samplerate_hz,
             records=RECORDS,
             runs=Path(name),
-            bounds=_bounds,
+            bounds=bounds_of,
             memory=memory_of_run,
         )
         folder = conduct(Direct(request, program) if order.capture == "direct" else Sigrok(request)).folder
@@ -294,17 +293,3 @@ def _run(order: Order, image: FirmwareImage, scratch: Path, program: Path | None
         },
         tables,
     )
-
-
-def _bounds(image: FirmwareImage, _boot: Boot) -> dict[str, SectionBound]:
-    built = image.configuration
-    knobs = tuple(sorted(built.knobs.items()))
-    return _bounds_of(image.elf, image.allocator, built.locking, knobs, built.flash_acr, built.board)
-
-
-@cache
-def _bounds_of(
-    elf: Path, allocator: str, locking: str, knobs: tuple[tuple[str, int], ...], flash_acr: int, board: str
-) -> dict[str, SectionBound]:
-    """The bounds of an image, computed once: they are the same in each of its runs."""
-    return bounds_of(elf, allocator, locking, dict(knobs), flash_acr, board)

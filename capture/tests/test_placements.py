@@ -9,7 +9,7 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-from analysis.bounds.remembered import bounds_of_run
+from analysis.bounds.image import bounds_of
 from analysis.fragmentation.of_run import memory_of_run
 from base.run_folder.placements import Placements
 from base.run_folder.records import OperationRecord
@@ -98,7 +98,7 @@ def test_a_direct_run_equals_the_real_tools_to_the_byte(
             plan_of(name, **parameters),
             image,
             samplerate_hz=samplerate_hz,
-            bounds=bounds_of_run,
+            bounds=bounds_of,
             memory=memory_of_run,
         )
     )

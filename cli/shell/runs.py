@@ -253,9 +253,9 @@ def _request(
     """What is asked of who captures."""
 
     def bounds(image: firmware.FirmwareImage, boot: Boot) -> Mapping[str, SectionBound]:
-        from analysis.bounds.remembered import bounds_of_run
+        from analysis.bounds.image import bounds_of
 
-        return bounds_of_run(image, boot)
+        return bounds_of(image, boot)
 
     def memory(image: firmware.FirmwareImage, plan: Plan, log: RecordLog) -> Memory | None:
         from analysis.fragmentation.of_run import memory_of_run

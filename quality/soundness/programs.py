@@ -1,7 +1,7 @@
 """Random programs of masked sections, of three kinds.
 
 Branching: C whose loops go round a known number of times. Some of these numbers stand only in a
-pragma, or in `STATED`, the file that says how deep functions call themselves. Straight: assembler
+pragma, or in `STATED`, the file that says how often functions call themselves. Straight: assembler
 with one way through each section, which is known. Unusual: what is rare in C: SVC, floating point
 in handlers, bit bands, slow buses, longjmp, words that are not aligned, tail calls, code in RAM,
 overwritten returns; each section is a few statements of one form, on whatever chip has it.
@@ -32,35 +32,6 @@ static uint32_t draw(void) { return seed = seed * 1664525u + 1013904223u; }
 #define KEEP(value) __asm__ volatile("" : "+r"(value))
 /* It stays a function that calls itself, as it is. */
 #define AS_IT_IS __attribute__((noipa, used)) static uint32_t
-/* Calls itself as deep as its argument says, which the code of each caller tells. */
-AS_IT_IS fallen(uint32_t n, uint32_t y) {
-    if (n == 0) {
-        return y;
-    }
-    for (uint32_t lap = 0; lap < 3; lap++) {
-        KEEP(y);
-        y += data[lap & 63u];
-    }
-    uint32_t below = fallen(n - 1u, y ^ n);
-    KEEP(below);
-    if (n > 2) {
-        below += fallen(n - 2u, below);
-        KEEP(below);
-    }
-    return below;
-}
-/* At most 8 of its calls wait for each other: only STATED says so. */
-AS_IT_IS deep(uint32_t n, uint32_t y) {
-    KEEP(n);
-    data[n & 63u] = y;
-    uint32_t below = n ? deep(n - 1u, y + n) : y;
-    KEEP(below);
-    if (n && y & 1u) {
-        below += deep(n - 1u, y);
-        KEEP(below);
-    }
-    return below;
-}
 /* At most 15 of it run: only STATED says so. */
 AS_IT_IS split(uint32_t n, uint32_t y) {
     KEEP(n);
@@ -75,10 +46,6 @@ AS_IT_IS split(uint32_t n, uint32_t y) {
 
 STATED = """\
 schema = 1
-[[recursions]]
-function = "deep"
-depth = 8
-why = "it is called with 7 at the most, and calls itself with one less down to 0"
 [[recursions]]
 function = "split"
 calls = 15
@@ -111,7 +78,7 @@ class _Branching:
         forms = [self._sum, self._sum, self._branch, self._memory]
         if depth:
             forms += [self._counted, self._counted_down, self._shifted, self._walked, self._called]
-            forms += [self._triangle, self._told, self._fallen, self._at_one_lap]
+            forms += [self._triangle, self._told, self._split, self._at_one_lap]
         for _ in range(self._draw.randint(1, 3)):
             yield from self._draw.choice(forms)(depth, indent)
 
@@ -203,10 +170,8 @@ class _Branching:
         yield from self.statements(max(depth - 1, 0), indent + "    ")
         yield f"{indent}    {step}\n{indent}{end}\n"
 
-    def _fallen(self, _: int, indent: str) -> Iterator[str]:
-        times = self._draw.randint(1, 6)
-        calls = (f"fallen({times}u, y)", "deep(x & 7u, y)", "split(y & 3u, x)")
-        yield f"{indent}x += {self._draw.choice(calls)};\n"
+    def _split(self, _: int, indent: str) -> Iterator[str]:
+        yield f"{indent}x += split(y & 3u, x);\n"
 
     def _body(self, depth: int, indent: str) -> Iterator[str]:
         yield from self.statements(max(depth - 1, 0), indent + "    ")

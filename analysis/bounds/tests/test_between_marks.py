@@ -6,14 +6,15 @@ from __future__ import annotations
 
 import json
 import subprocess
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from analysis.bounds.image import BEGIN, END, bounds_of
-from analysis.bounds.remembered import bounds_of_run
+from analysis.bounds.costs import Costs
+from analysis.bounds.image import BEGIN, END, bounds_of, code_bounds
+from analysis.bounds.loops import Stated
 from analysis.bounds.sections import Sections
-from analysis.bounds.statements import Stated
 from analysis.errors import NoBoundError
 from analysis.explain.program import Program
 from capture import conduct
@@ -55,11 +56,13 @@ def most(program: Program, facade: str, statements: Stated | None = None) -> tup
     entry, begin, end = (
         function.address for name in (facade, BEGIN, END) if (function := program.function(name))
     )
-    sections = Sections(program, statements=statements)
-    price = sections.marked(entry, begin, end)
+    count, price = (
+        Sections(program, statements=statements, costs=Costs(counts=counts)).marked(entry, begin, end)
+        for counts in (True, False)
+    )
     if price.why_not:
         raise NoBoundError(" ".join(price.why_not))
-    return sections.counting.marked(entry, begin, end).cycles, price.cycles
+    return count.cycles, price.cycles
 
 
 def laps(number: int) -> Stated:
@@ -162,7 +165,7 @@ def test_a_call_through_a_pointer_and_a_recursion_have_no_bound(tmp_path: Path) 
         )
         elf = folder / "code.elf"
         assert program.function("heap_free")
-        section_bound = bounds_of(elf, "tlsf", "basepri", {})["free"]
+        section_bound = code_bounds(elf, "tlsf", {})["free"]
         assert section_bound.cycles is None
         assert why in str(section_bound.why_not)
 
@@ -225,7 +228,7 @@ def test_an_untaken_branch_leads_nowhere(tmp_path: Path) -> None:
 def test_a_bound_that_grows_follows_the_heap_of_the_image() -> None:
     """A step of seglist's walk takes 64 bytes (firmware/heap/README.md): laps of one loop."""
     bounds = {
-        heap_bytes: bounds_of(firmware.build("seglist", heap_bytes=heap_bytes).elf, "seglist", "basepri", {})
+        heap_bytes: bounds_of(firmware.build("seglist", heap_bytes=heap_bytes))
         for heap_bytes in (24_000, 48_000, 65_536)
     }
     most = [section_bounds["allocate"].instructions or 0 for section_bounds in bounds.values()]
@@ -236,14 +239,15 @@ def test_a_bound_that_grows_follows_the_heap_of_the_image() -> None:
 
 
 def test_the_scheduler_lock_has_no_bound() -> None:
-    elf = firmware.build("tlsf").elf
-    assert "Interrupts are served" in str(bounds_of(elf, "tlsf", "scheduler", {})["free"].why_not)
+    image = firmware.build("tlsf")
+    image = replace(image, configuration=replace(image.configuration, locking="scheduler"))
+    assert "Interrupts are served" in str(bounds_of(image)["free"].why_not)
 
 
 def test_a_run_says_how_near_its_sections_came_to_their_bounds(tmp_path: Path) -> None:
     """With the accelerator off the bound is nearest to the truth."""
     plan = scenarios.load("mem_stress", {}).compile()
-    request = RunRequest(plan, firmware.build("tlsf", False), runs=tmp_path, bounds=bounds_of_run)
+    request = RunRequest(plan, firmware.build("tlsf", False), runs=tmp_path, bounds=bounds_of)
     bounds = json.loads((conduct.run(Direct(request)).folder / "run.json").read_text())["bounds"]
     for section in ("allocate", "free"):
         bound = bounds[section]

@@ -6,8 +6,7 @@ from random import Random
 
 import pytest
 
-from analysis.bounds.longest import Lap, Passes, longest_ways
-from analysis.errors import NoBoundError
+from analysis.bounds.longest import Passes, longest_ways
 
 Edges = dict[int, list[tuple[int, int]]]
 
@@ -35,10 +34,6 @@ def longest(
     return max((way.cost for way in ways.values()), default=None)
 
 
-def unbounded(_: int, _inner: object) -> int:
-    raise NoBoundError("nobody knows")
-
-
 @pytest.mark.parametrize("passes", [0, 1, 2, 5])
 @pytest.mark.parametrize("seed", range(20))
 def test_a_loop_with_branches_inside_and_a_way_out_of_its_middle(seed: int, passes: int) -> None:
@@ -49,39 +44,3 @@ def test_a_loop_with_branches_inside_and_a_way_out_of_its_middle(seed: int, pass
     cost = {node: random.randrange(1, 9) for node in shape}
     most = dict.fromkeys((1, 2, 3, 4), passes)
     assert longest(0, {5}, edges, cost, lambda *_: passes) == by_trying(0, {5}, edges, cost, most)
-
-
-@pytest.mark.parametrize("seed", range(60))
-def test_laps_that_differ_are_as_if_each_stood_in_the_code(seed: int) -> None:
-    """1 is the head, 2 and 3 are ways on to 4, which leads back. Some may lead out, in all laps."""
-    random = Random(seed)
-    laps = random.randint(1, 5)
-    shape = {1: [2, 3], 2: [4], 3: [4], 4: [1]}
-    out = {u: [(5, 3)] if random.random() < 0.5 else [] for u in shape}
-    lap_edges: list[Edges] = [
-        {
-            u: [*((v, random.randrange(9)) for v in to if random.random() < 0.8), *out[u]]
-            for u, to in shape.items()
-        }
-        for _ in range(laps)
-    ]
-    costs = [{node: random.randrange(1, 9) for node in shape} for _ in range(laps)]
-    whole: Edges = {0: [(1, 1)], **{u: [*((v, 0) for v in to), *out[u]] for u, to in shape.items()}, 5: []}
-
-    def one_after_the_other() -> tuple[Edges, dict[int, int]]:
-        edges: Edges = {0: [(11, 1)]}
-        cost = {0: 1, 5: 1}
-        for lap in range(laps):
-            for u, to in lap_edges[lap].items():
-                cost[10 * (lap + 1) + u] = costs[lap][u]
-                edges[10 * (lap + 1) + u] = [
-                    (5 if v == 5 else 10 * (lap + 1 + (v == 1)) + v, edge)
-                    for v, edge in to
-                    if v != 1 or lap + 1 < laps
-                ]
-        return edges, cost
-
-    edges, cost = one_after_the_other()
-    lap_list = [Lap(1, lap_edges[lap], costs[lap], unbounded) for lap in range(laps)]
-    plain = {0: 1, 5: 1, **dict.fromkeys((1, 2, 3, 4), 1)}
-    assert longest(0, {5}, whole, plain, lambda *_: lap_list) == by_trying(0, {5}, edges, cost, {})

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-from analysis.bounds.parts import Block, Call, spent
+from analysis.bounds.parts import Block, spent
 from analysis.errors import NoBoundError
 from analysis.program.bounds.measure import Bounded, BoundsReport
 from analysis.program.parts import Hidden
@@ -28,7 +28,6 @@ class Explained:
     begin: Place
     cycles: int
     blocks: tuple[Block, ...]
-    calls: tuple[Call, ...]
 
 
 def explain(report: BoundsReport, which: str) -> Explained:
@@ -59,11 +58,11 @@ def explain(report: BoundsReport, which: str) -> Explained:
 def of_row(report: BoundsReport, section: Bounded) -> Explained:
     """That of a row with a bound."""
     total, own = section.cycles or 0, section.entry_cycles
-    blocks, calls = spent(section.path, report.subject.elf, total)
+    blocks = spent(section.path, report.subject.elf, total)
     if own:
         blocks.append(Block(_ENTRY, 1, own, own / total, ()))
     ordered = tuple(sorted(blocks, key=lambda part: -part.cycles))
-    return Explained(section, section.begin, total, ordered, tuple(calls))
+    return Explained(section, section.begin, total, ordered)
 
 
 def _names(section: Bounded) -> tuple[str, ...]:

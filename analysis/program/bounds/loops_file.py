@@ -19,8 +19,8 @@ from pydantic import Field
 from analysis.bounds.calls import Calls
 from analysis.bounds.flow import Flow, Outcome, solve
 from analysis.bounds.graph import Disassembler
+from analysis.bounds.loops import Stated
 from analysis.bounds.state import Masks
-from analysis.bounds.statements import Hint, Recursion, Stated
 from analysis.bounds.values import constant
 from analysis.errors import NoBoundError
 from analysis.explain.kernels.kernel import Kernel
@@ -73,15 +73,14 @@ class _Call(_PlacedEntry):
 
 class _Recursion(_Entry):
     """A function that calls itself, also by way of others: how often it runs in all for each call
-    from elsewhere, or how many of its calls wait for each other, itself among them.
+    from elsewhere.
     """
 
-    calls: Annotated[int, Field(ge=1, le=1 << 28)] | None = None
-    depth: Annotated[int, Field(ge=1, le=64)] | None = None
+    calls: Annotated[int, Field(ge=1, le=1 << 28)]
 
     @property
     def says(self) -> str:
-        return f"runs {self.calls} times in all" if self.depth is None else f"{self.depth} calls deep"
+        return f"runs {self.calls} times in all"
 
 
 class _Untaken(_Entry):
@@ -162,8 +161,6 @@ def read(path: Path, program: Program, record: Record | None = None) -> Stated:
             if not entry.function and not entry.line:
                 raise document.wrong(WrongValueError("names neither a function nor a line", table, number))
     for number, recursion in enumerate(file.recursions):
-        if (recursion.calls is None) == (recursion.depth is None):
-            raise document.wrong(WrongValueError("needs one of calls and depth", "recursions", number))
         entry_of(recursion.function, "recursions", number, "function")
     targets = {
         id(call): [address for name in call.to for address in entry_of(name, "calls", number, "to")]
@@ -200,29 +197,29 @@ def read(path: Path, program: Program, record: Record | None = None) -> Stated:
         passes=passes,
         called=called,
         untaken=frozenset(entry.function for entry in file.untaken),
-        recursions={entry.function: Recursion(entry.calls, entry.depth) for entry in file.recursions},
+        recursions={entry.function: entry.calls for entry in file.recursions},
     )
 
 
 def hints(
     program: Program, record: Record, kernel: Kernel | None, counts: Mapping[str, int]
-) -> Callable[[str, set[str], Sequence[int]], Hint | str | None]:
+) -> Callable[[str, set[str], Sequence[int]], int | str | None]:
     """What the source, the compiler's library and the kernel's file say of loops, as Stated.hints
     takes it. `counts` are how many tasks and the like the program has.
     """
     pragmas, library = Pragmas(program.source_files), read(LIBRARY, program, record)
     inlined = Inlined(program)
 
-    def laps(function: str, lines: set[str], addresses: Sequence[int]) -> Hint | str | None:
+    def laps(function: str, lines: set[str], addresses: Sequence[int]) -> int | str | None:
         of_source = pragmas.laps(lines)
         if of_source is not None:
             line = min(lines, key=lambda place: (place.rpartition(":")[0], int(place.rpartition(":")[2])))
-            says = f"at most {of_source.at_most} laps"
+            says = f"at most {of_source} laps"
             record.add("pragma in the source", "loop", function, line, says, "")
             return of_source
         of_library = library.passes(function, lines)
         if of_library is not None:
-            return Hint(of_library - 1)
+            return of_library - 1
         known = kernel.loops.laps if kernel and kernel.loops else {}
         name = next((name for name in _around(inlined, function, addresses) if name in known), "")
         if kernel is None or kernel.loops is None or not name:
@@ -234,7 +231,7 @@ def hints(
             return f"its laps are {why}; give {' '.join(missing)}"
         total = sum(counts[word] if isinstance(word, str) else word for word in words)
         record.add(source, "loop", name, "", f"at most {total} laps", why)
-        return Hint(total)
+        return total
 
     return laps
 
@@ -299,25 +296,16 @@ LIBRARY = Path(__file__).parent / "library.toml"
 """What is known of the compiler's own library."""
 
 _PRAGMA = re.compile(r'_Pragma\s*\(\s*"loopbound\s+min\s+\d+\s+max\s+(\d{1,9})\s*"\s*\)')
-_DO = re.compile(r"do\b")
 _COMMENT = re.compile(r"/\*.*?\*/|//[^\n]*", re.DOTALL)
 
 
 class _Pragma(NamedTuple):
-    """The loop on the lines `first` to `last` of a file goes round at most so often. From `body` on
-    none of them has the condition that is looked at before each lap.
-    """
+    """The loop on the lines `first` to `last` of a file goes round at most so often."""
 
     name: str
     first: int
-    body: int
     last: int
     at_most: int
-
-    @property
-    def hint(self) -> Hint:
-        lines = range(self.body, self.last + 1)
-        return Hint(self.at_most, frozenset(f"{self.name}:{line}" for line in lines))
 
     def encloses(self, other: _Pragma) -> bool:
         inside = self.first <= other.first and other.last <= self.last
@@ -333,7 +321,7 @@ class Pragmas:
         self._files = files
         self._pragmas: dict[str, list[_Pragma]] = {}
 
-    def laps(self, lines: set[str]) -> Hint | None:
+    def laps(self, lines: set[str]) -> int | None:
         """As Stated.hints: of the innermost statement that has all the loop's lines."""
         by_file: dict[str, set[int]] = {}
         for line in lines:
@@ -346,13 +334,13 @@ class Pragmas:
             if all(pragma.first <= number <= pragma.last for number in by_file[pragma.name])
         ]
         if around:
-            return min(around, key=lambda pragma: pragma.last - pragma.first).hint
+            return min(around, key=lambda pragma: pragma.last - pragma.first).at_most
         begin = [pragma for pragma in pragmas if pragma.first in by_file[pragma.name]]
         outer = [pragma for pragma in begin if not any(other.encloses(pragma) for other in begin)]
         if len(outer) == 1:
             # It has lines that the compiler brought there from elsewhere.
-            return outer[0].hint
-        return Hint(max(pragma.at_most for pragma in begin)) if begin else None
+            return outer[0].at_most
+        return max((pragma.at_most for pragma in begin), default=None)
 
     def _of(self, name: str) -> list[_Pragma]:
         if name not in self._pragmas:
@@ -363,25 +351,9 @@ class Pragmas:
             self._pragmas[name] = []
             for match in _PRAGMA.finditer(code):
                 begin = match.end() + len(code[match.end() :]) - len(code[match.end() :].lstrip())
-                places = begin, _body(code, begin), _end_of_statement(code, begin)
-                lines = (code.count("\n", 0, at) + 1 for at in places)
-                first, body, last = lines
-                self._pragmas[name].append(_Pragma(name, first, body, last, int(match[1])))
+                first, last = (code.count("\n", 0, at) + 1 for at in (begin, _end_of_statement(code, begin)))
+                self._pragmas[name].append(_Pragma(name, first, last, int(match[1])))
         return self._pragmas[name]
-
-
-def _body(code: str, begin: int) -> int:
-    """From where on a loop's lines are its body's alone: behind the line on which its condition
-    ends. A loop that looks at it after each lap is body from its beginning on.
-    """
-    if _DO.match(code, begin):
-        return begin
-    depth = 0
-    for at in range(begin, len(code)):
-        depth += (code[at] == "(") - (code[at] == ")")
-        if code[at] == ")" and depth == 0:
-            return code.find("\n", at) + 1 or len(code)
-    return len(code)
 
 
 def _end_of_statement(code: str, begin: int) -> int:

@@ -12,10 +12,10 @@ from typing import Any, ClassVar
 from analysis.bounds import costs
 from analysis.bounds.caches import full
 from analysis.bounds.costs import Costs, Memory
+from analysis.bounds.loops import Stated
 from analysis.bounds.price import Price, Section, dearness
 from analysis.bounds.sections import Sections
 from analysis.bounds.state import HANDLER, KINDS, SERVICE_CALL, SOME
-from analysis.bounds.statements import Stated
 from analysis.errors import NoBoundError
 from analysis.program.bounds import loops_file as files
 from analysis.program.bounds.loops_file import Annotation
@@ -340,7 +340,7 @@ class _Rows:
                 continue
             others |= set() if used else {entry}
             try:
-                price = self._code.handler(exception, entry)
+                price = self._code.handler(entry)
             except NoBoundError as error:
                 price = Price(why_not=frozenset((str(error),)))
             place, own = self._masks.places.place(entry), self._costs.exception_cycles

@@ -38,8 +38,6 @@ explained                       null without --explain, else
     function                    whose code it is; or what, of what is no code
     passes, cycles, share       how often it is passed, all cycles of that, and of the bound
     instructions[]              address, text, line ("file.c:12" or null)
-  calls[]                       caller, line, callee, times, cycles: those of the callee, and of
-                                what it calls
 """
 
 from __future__ import annotations
@@ -76,7 +74,7 @@ def as_text(report: BoundsReport, everything: bool = False, explanation: Explain
     """A headline, what each priority waits for, the sections, and what stands in the way of
     bounds; and the path of one section if it was named.
     """
-    path = [path_of(explanation), calls_of(explanation)] if explanation else []
+    path = [path_of(explanation)] if explanation else []
     return parts.as_text([headline(report), *remarks(report)], [*of_report(report), *path], everything)
 
 
@@ -216,20 +214,6 @@ def path_of(explanation: Explained) -> Part:
         numbers=range(3),
         most=10_000,
     )
-
-
-def calls_of(explanation: Explained) -> Part:
-    """The calls on a path."""
-    lines = [
-        (
-            *(f"{call.cycles:,}", f"{call.cycles / max(explanation.cycles, 1):.1%}", f"{call.times:,}"),
-            f"{call.caller} calls {call.callee} ({call.line})",
-        )
-        for call in explanation.calls
-    ]
-    headings = ("cycles", "of all", "times", "call")
-    title = "Calls on the path, with the cycles that they take"
-    return Part(title, headings, lines, numbers=range(3), most=10_000)
 
 
 # The bounds of a program as rows that are judged.

@@ -1,4 +1,4 @@
-"""How often a loop goes round at the most, from its machine code.
+"""How often each loop goes round: as stated, by the code, by its source.
 
 A loop that counts is seen by one lap with names for what the registers held at its head: a register
 that comes back as its own name plus 4 moves by 4 a lap. From what it held at first, and from the
@@ -8,25 +8,157 @@ through one by one, with ranges of values, until no further lap is possible.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from analysis.bounds.flow import Body, Flow, Node, Solved
 from analysis.bounds.graph import INVERSE, SP
 from analysis.bounds.longest import reached
 from analysis.bounds.state import Slot, State, covers, merge
-from analysis.bounds.values import SIGN, STACK, WORD, Value, minus, number, plus, relative, signed, unsigned
-from analysis.errors import NoBoundError
+from analysis.bounds.values import (
+    SIGN,
+    STACK,
+    WORD,
+    Value,
+    minus,
+    number,
+    plus,
+    relative,
+    signed,
+    unsigned,
+)
+from analysis.explain.program import Program
 
+_MOST_IN_VAIN = 4
+"""The laps of a loop that nothing limited so often, by other calls, are not gone through again."""
 _MOST_LAPS = 1 << 28
 """What counts further than this has not been understood."""
-_MOST_STEPS = 1000
+_MOST_STEPS = 4000
 """Nodes that are gone through, lap by lap."""
 _MIRRORED = {
     "lo": "hi", "hi": "lo", "ls": "hs", "hs": "ls", "lt": "gt", "gt": "lt", "le": "ge", "ge": "le",
     "eq": "eq", "ne": "ne",
 }  # fmt: skip
 _SIGNED = {"lt", "le", "gt", "ge"}
+OF_A_LENGTH = ("memcpy", "memmove", "memset")
+"""Functions of the C library whose loops go by their third argument."""
+_LENGTH = 2
+"""The register of that argument (AAPCS, 6.4)."""
+_LONGEST_BYTES = 1 << 20
+_STORED_BYTES = {"str": 4, "strh": 2, "strb": 1, "strd": 8, "vstr": 4, "strt": 4}
+
+
+@dataclass
+class Stated:
+    """What the user says: how often a loop goes round, and where calls through pointers go.
+
+    `passes` takes the name of a function and the source lines of a loop in it, and gives how often
+    its head is passed at the most, None if nothing is said of it. `hints` takes the addresses of
+    its code, too, and gives how often its body runs, or what would tell it, in words; it is asked
+    only where the code itself does not limit the loop. `copied` takes the address of a call of
+    memcpy() or its like, and gives the most bytes, None if nothing is said of them. `called` takes
+    the address of a call, and gives the entries of functions. No path leads on from a call of one
+    of `untaken`. The branches of the source lines `never`, as `file.c:12`, are not taken.
+    `recursions` has how often functions that call themselves run, for each call from elsewhere.
+    """
+
+    passes: Callable[[str, set[str]], int | None] = lambda _function, _lines: None
+    hints: Callable[[str, set[str], Sequence[int]], int | str | None] = lambda _function, _lines, _code: None
+    called: Callable[[int], Iterable[int]] = lambda _address: ()
+    copied: Callable[[int], int | None] = lambda _address: None
+    untaken: frozenset[str] = frozenset()
+    never: frozenset[str] = frozenset()
+    recursions: Mapping[str, int] = field(default_factory=dict)
+
+
+@dataclass(eq=False)
+class Loops:
+    """The loops of a program, each asked for once."""
+
+    program: Program
+    flow: Flow
+    stated: Stated
+    _known: dict[tuple[int, Node, frozenset[Node]], tuple[Solved, int | str]] = field(default_factory=dict)
+    _in_vain: Counter[int] = field(default_factory=Counter)
+    """How often nothing limited a loop, by the address of its head."""
+
+    def passes(self, solved: Solved, head: Node, inner: set[Node]) -> int | str:
+        """How often the head of a loop is passed, or why that is not known."""
+        key = (id(solved), head, frozenset(inner))
+        if key not in self._known:
+            self._known[key] = (solved, self._passes(solved, head, inner))
+        return self._known[key][1]
+
+    def _passes(self, solved: Solved, head: Node, inner: set[Node]) -> int | str:
+        blocks = solved.body.blocks
+        addresses = [code.address for node in inner for code in blocks[node[0]].instructions]
+        lines = {line for line in map(self.program.source_line, addresses) if line}
+        passes = self.stated.passes(solved.body.name, lines)
+        if passes is not None:
+            return passes
+        limits = [
+            passes
+            for passes in (_written(solved, head, inner), self._by_code(solved, head, inner))
+            if passes is not None
+        ]
+        if limits:
+            return min(limits)
+        hint = self.stated.hints(solved.body.name, lines, addresses)
+        if isinstance(hint, int):
+            # After the last lap the condition may be looked at once more.
+            return hint + 1
+        place = self.program.source_line(head[0]) or self.program.place(head[0])
+        return f"The loop at {place} in {solved.body.name}: {hint or 'nothing in the code limits it'}."
+
+    def _by_code(self, solved: Solved, head: Node, inner: set[Node]) -> int | None:
+        """How often `head` is passed each time the loop of the nodes `inner` is entered; None if
+        that cannot be seen.
+        """
+        first = _at_entry(solved, head, inner)
+        if first is None:
+            return None
+        passes = _counted(self.flow, solved, head, inner, first)
+        if passes is None and self._in_vain[head[0]] < _MOST_IN_VAIN:
+            laps = _unrolled(self.flow, solved, head, inner, first)
+            passes = len(laps) if laps else self._within(solved, head, inner)
+            self._in_vain[head[0]] += passes is None
+        return passes
+
+    def _within(self, solved: Solved, head: Node, inner: set[Node]) -> int | None:
+        """The same from each lap of the loop around it, which may count for this one."""
+        around = [(it, nodes) for of, it, nodes in self._known if of == id(solved) and inner < nodes]
+        if not around:
+            return None
+        outer, nodes = min(around, key=lambda loop: len(loop[1]))
+        first = _at_entry(solved, outer, set(nodes))
+        laps = _unrolled(self.flow, solved, outer, set(nodes), first) if first else None
+        passes = [self._by_code(lap, head, inner) for lap in laps or () if head in lap.states]
+        counts = [count for count in passes if count is not None]
+        return max(counts) if counts and len(counts) == len(passes) else None
+
+
+def _written(solved: Solved, head: Node, inner: set[Node]) -> int | None:
+    """How often the head of a loop of memcpy(), memmove() or memset() is passed: these write each
+    byte once, and each lap writes some. None of another loop, or where the length is not known.
+    """
+    if solved.body.name not in OF_A_LENGTH:
+        return None
+    most = unsigned(solved.begin.registers[_LENGTH])[1]
+    after = {node: [edge.target for edge in solved.edges[node]] for node in inner}
+    each_lap = [node for node in inner if is_on_each_lap(node, head, inner, after)]
+    codes = [code for node in each_lap for code in solved.body.blocks[node[0]].instructions]
+    # The bytes that they always write.
+    stored = sum(
+        4 * (len(code.operands) - 1) if code.name.startswith("stm") else _STORED_BYTES.get(code.name, 0)
+        for code in codes
+        if not code.condition
+    )
+    return most // stored + 1 if stored and most < _LONGEST_BYTES else None
+
+
+# What the code tells.
 
 
 class _Test(NamedTuple):
@@ -35,21 +167,6 @@ class _Test(NamedTuple):
     left: Value
     right: Value
     condition: str
-
-
-def passes(flow: Flow, solved: Solved, head: Node, inner: set[Node], walks: bool = True) -> int:
-    """How often `head` is passed each time the loop of the nodes `inner` is entered. `walks`: the
-    laps may be gone through one by one. Raises NoBoundError if that cannot be seen.
-    """
-    first = _at_entry(solved, head, inner)
-    if first is not None:
-        counted = _counted(flow, solved, head, inner, first)
-        if counted is not None:
-            return counted
-        walked = _walked(flow, solved.body, head, inner, first) if walks else None
-        if walked is not None:
-            return walked
-    raise NoBoundError("nothing in the code limits it")
 
 
 def _at_entry(solved: Solved, head: Node, inner: set[Node]) -> State | None:
@@ -193,9 +310,8 @@ def _until_equal(condition: str, apart: Value, moves: tuple[int, int]) -> int | 
         apart = minus(number(0), apart)
     least, most = unsigned(apart)
     step = abs(low)
-    if step == 1:
-        return most
-    return most // step if least == most and most % step == 0 else None
+    # Of another step it may step over.
+    return most // step if step == 1 or (least == most and most % step == 0) else None
 
 
 def _until_past(condition: str, start: Value, limit: Value, moves: tuple[int, int]) -> int | None:
@@ -226,18 +342,22 @@ def _until_past(condition: str, start: Value, limit: Value, moves: tuple[int, in
     return max(0, -(-(high + also - least) // -fast))
 
 
-def _walked(flow: Flow, body: Body, head: Node, inner: set[Node], first: State) -> int | None:
-    """The laps gone through one by one."""
-    state, name = first.copy(), f"j{head[0]:x}"
+def _unrolled(flow: Flow, solved: Solved, head: Node, inner: set[Node], first: State) -> list[Solved] | None:
+    """The laps of a loop one by one, each with what is known in it; None if they do not come to an
+    end.
+    """
+    body, name, begun = solved.body, f"j{head[0]:x}", flow.followed
+    state, laps = first.copy(), list[Solved]()
     state.named(name)
-    before = flow.followed
-    for lap in range(1, max(2, _MOST_STEPS // max(len(inner), 1))):
-        _, back = flow.states(body, {head: state}, inner, head)
+    while flow.followed - begun < _MOST_STEPS:
+        states, back = flow.states(body, {head: state}, inner, head)
+        edges = {node: list(flow.edges(body, node, held)) for node, held in states.items()}
+        laps.append(Solved(body, head, state, states, edges))
         if back is None:
-            return lap
+            return laps
         back = back.copy()
         back.named(name)
-        if _alike(state, back) or flow.followed - before > _MOST_STEPS:
+        if _alike(state, back):
             return None
         state = back
     return None
@@ -246,37 +366,3 @@ def _walked(flow: Flow, body: Body, head: Node, inner: set[Node], first: State) 
 def _alike(state: State, other: State) -> bool:
     """Whether two states say the same. One that says more may lead to the loop's end."""
     return covers(state, other) and covers(other, state)
-
-
-class OneLap(NamedTuple):
-    """A lap, from the loop's head on to where it comes back or leaves; `times` of the same kind
-    follow each other, 0 for any number.
-    """
-
-    times: int
-    solved: Solved
-
-
-def unrolled(flow: Flow, solved: Solved, head: Node, inner: set[Node], most: int | None) -> Iterator[OneLap]:
-    """The laps of a loop one by one, each with what is known in it. It has at most `most`, if that
-    is not None. After the last there are no more.
-    """
-    state = _at_entry(solved, head, inner)
-    name, lap = f"j{head[0]:x}", 0
-    if state is None:
-        return
-    state = state.copy()
-    state.named(name)
-    while most is None or lap < most:
-        states, back = flow.states(solved.body, {head: state}, inner, head)
-        edges = {node: list(flow.edges(solved.body, node, held)) for node, held in states.items()}
-        alike = False
-        if back is not None:
-            back = back.copy()
-            back.named(name)
-            alike = _alike(state, back)
-        times = 1 if not alike else 0 if most is None else most - lap
-        yield OneLap(times, Solved(solved.body, head, state, states, edges))
-        if back is None or alike:
-            return
-        state, lap = back, lap + 1
