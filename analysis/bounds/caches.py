@@ -284,12 +284,13 @@ class Fetch:
                 return [stays]
             ahead._read_line(self._line + 1, due)
             return [(max(ahead._array_free, at), self._line + 1)]
-        read = self._costs.read_cycles
+        # A read of the next line may have been asked for in the cycle before, behind one of data.
+        busy = max(at - 1, self._array_free) + self._costs.read_cycles
         if self._costs.reads_on:
-            busy = max(stays[0], at - 1 + read)
+            busy = max(stays[0], busy)
             return [stays, (busy, self._line + 1), (busy, self._line + 2)]
         arrival = at if due is None else ahead._line_after(due)
-        return [stays, (max(stays[0], min(arrival, at - 1 + read)), self._line + 1)]
+        return [stays, (max(stays[0], min(arrival, busy)), self._line + 1)]
 
     def _arrival_at(self, target: int | None, free: int, line: int) -> int:
         if target is not None and (target >= CODE_END or target // self._line_bytes == line):

@@ -78,9 +78,12 @@ class Calls:
         self.raised = [kind for kind in KINDS if kind in raised]
         self.touching = self._with_callers(self.changing)
         """The functions of `changing`, and those that call one."""
-        self.floating = self._with_callers(floating | pointing) if floating else set()
-        """The functions that may execute a floating-point instruction, or call one that does. What
-        is called through a pointer may.
+        floating = self._with_callers(floating | pointing) if floating else set()
+        of_handlers = reached(vectors.values(), lambda entry: self.callees.get(entry, ()))
+        # All may be, where a handler calls through a pointer.
+        self.floating_in_handlers = floating & of_handlers if of_handlers.isdisjoint(pointing) else floating
+        """The functions that a handler may run, and that may execute a floating-point instruction,
+        or call one that does. What is called through a pointer may.
         """
 
     def _with_callers(self, own: set[int]) -> set[int]:

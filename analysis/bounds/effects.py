@@ -370,11 +370,6 @@ def _field(value: Value, first: Value, width: Value) -> Value:
     return number(0, (1 << bits) - 1)
 
 
-def _signed_field(_value: Value, _first: Value, width: Value) -> Value:
-    bits = constant(width)
-    return None if bits is None else number(-(1 << bits - 1), (1 << bits - 1) - 1)
-
-
 def _extended(bits: int, is_signed: bool) -> Callable[[Value], Value]:
     def extend(value: Value) -> Value:
         low, high = signed(value) if is_signed else unsigned(value)
@@ -387,11 +382,6 @@ def _extended(bits: int, is_signed: bool) -> Callable[[Value], Value]:
 def _zeros(value: Value) -> Value:
     low, high = unsigned(value)
     return number(32 - high.bit_length(), 32 - low.bit_length())
-
-
-def _reversed_bits(value: Value) -> Value:
-    fixed = constant(value)
-    return None if fixed is None else number(int(f"{fixed:032b}"[::-1], 2))
 
 
 def _product(left: Value, other: Value) -> Value:
@@ -442,13 +432,11 @@ _COMPUTED: dict[str, Callable[..., Value]] = {
     "lsr": _right,
     "asr": _arithmetic,
     "ubfx": _field,
-    "sbfx": _signed_field,
     "uxtb": _extended(8, False),
     "uxth": _extended(16, False),
     "sxtb": _extended(8, True),
     "sxth": _extended(16, True),
     "clz": _zeros,
-    "rbit": _reversed_bits,
     "mul": _product,
     "mla": lambda left, other, more: plus(_product(left, other), more),
     "mls": lambda left, other, more: minus(more, _product(left, other)),

@@ -47,8 +47,7 @@ class Sections:
     addresses of a kernel's counters of nesting, `vectors` the entries of handlers by exception.
     `tell` hears what is followed.
 
-    `unread` has the functions that could not be followed, with why. `endless` has the sections from
-    where no way leads to an end.
+    `endless` has the sections from where no way leads to an end.
     """
 
     def __init__(
@@ -85,7 +84,6 @@ class Sections:
         self._unheld: set[int] = set()
         self._sections: dict[tuple[str, Mark, Mark | None], Section] = {}
         self.endless: dict[tuple[str, Mark], Section] = {}
-        self.unread: dict[str, str] = {}
 
     def sections(self) -> list[Section]:
         """All sections, the longest first, those without a bound before."""
@@ -109,19 +107,18 @@ class Sections:
                         for (begin, end, _, _), price in ways.items():
                             if begin is not None and end is None:
                                 self._keep(kind, 0, entry, begin, None, price)
-                except NoBoundError as error:
-                    self.unread[self._program.place(entry)] = str(error)
+                except NoBoundError:
+                    continue
         sections = [self._with_late_floats(section) for section in self._sections.values()]
         return sorted(sections, key=lambda section: (not section.price.why_not, -section.price.cycles))
 
     def _with_late_floats(self, section: Section) -> Section:
         """A section in a handler may be where the floating-point registers of what was interrupted
-        are saved: at the first such instruction, once (ARM DDI 0439, 7.2). One that only tasks run
-        takes less.
+        are saved: at the first such instruction, once (ARM DDI 0439, 7.2).
         """
         cycles = self._costs.float_frame_cycles
         owners = self._program.functions_named(section.owner)
-        if not cycles or self._calls.floating.isdisjoint(owner.address for owner in owners):
+        if not cycles or self._calls.floating_in_handlers.isdisjoint(owner.address for owner in owners):
             return section
         holder = self._program.function_at(section.begin.address)
         assert holder is not None
