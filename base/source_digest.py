@@ -8,8 +8,10 @@ from collections.abc import Iterable, Iterator
 from functools import cache
 from pathlib import Path
 
-from .paths import ROOT
+from .paths import INSTALLED, ROOT
 
+NOTE = "SOURCES"
+"""The file in the private folder of the package with the digest of the simulator's sources."""
 _BUILT = {"target", "__pycache__"}
 
 
@@ -37,6 +39,11 @@ def tools(names: Iterable[str]) -> list[str]:
     """
     paths = sorted({Path(place).resolve() for name in names if (place := shutil.which(name))})
     return [f"{path} {path.stat().st_size} {path.stat().st_mtime_ns}" for path in paths]
+
+
+def simulator() -> str:
+    """The digest of the simulator's sources: those here, or those of the installed package."""
+    return (ROOT / NOTE).read_text("ascii").strip() if INSTALLED else digest("simulator")
 
 
 def _files(folder: Path) -> Iterator[Path]:

@@ -15,13 +15,13 @@ from typing import Any
 
 import polars as pl
 
-from analysis import outcomes
 from analysis.bounds.image import bounds_of
 from analysis.campaign.matrix import Capture, Matrix, Point
 from analysis.fragmentation.of_run import memory_of_run, program_of
 from base import run_index as index
 from base import source_digest
 from base.files.errors import TailscopeError
+from base.paths import ROOT
 from base.run_folder import folder as names
 from base.run_folder.manifest import read_manifest
 from base.run_folder.quantities import KEYS
@@ -139,7 +139,14 @@ def digest() -> str:
     Of sources, not of programs: two machines that build the same simulator agree.
     """
     rooms = ("firmware/heap/host", "firmware/build/host_heap.py", "requirements.lock")
-    return hashed([outcomes.sources(), *map(source_digest.digest, rooms)])
+    files = [
+        path
+        for room in ("base", "scenarios", "capture", "analysis")
+        for path in sorted((ROOT / room).rglob("*"))
+        if path.suffix in (".py", ".toml") and "tests" not in path.relative_to(ROOT).parts and path.is_file()
+    ]
+    digests = (source_digest.digest_of(files, ROOT), source_digest.simulator())
+    return hashed([*digests, *map(source_digest.digest, rooms)])
 
 
 class Orders:

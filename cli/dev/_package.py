@@ -74,6 +74,7 @@ def rooms(folder: Path) -> None:
         _room(room, folder)
     for name in _FILES:
         _copied(ROOT / name, folder / name)
+    (folder / source_digest.NOTE).write_text(f"{source_digest.simulator()}\n", encoding="ascii")
     (folder / "pyproject.toml").write_text(table(), encoding="utf-8")
 
 
