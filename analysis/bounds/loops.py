@@ -16,7 +16,7 @@ from typing import NamedTuple
 from analysis.bounds.flow import Body, Flow, Node, Solved
 from analysis.bounds.graph import INVERSE, SP
 from analysis.bounds.longest import reached
-from analysis.bounds.state import Slot, State, covers, merge
+from analysis.bounds.state import MIRRORED, SIGNED, Slot, State, covers, merge
 from analysis.bounds.values import (
     SIGN,
     STACK,
@@ -37,11 +37,6 @@ _MOST_LAPS = 1 << 28
 """What counts further than this has not been understood."""
 _MOST_STEPS = 4000
 """Nodes that are gone through, lap by lap."""
-_MIRRORED = {
-    "lo": "hi", "hi": "lo", "ls": "hs", "hs": "ls", "lt": "gt", "gt": "lt", "le": "ge", "ge": "le",
-    "eq": "eq", "ne": "ne",
-}  # fmt: skip
-_SIGNED = {"lt", "le", "gt", "ge"}
 OF_A_LENGTH = ("memcpy", "memmove", "memset")
 """Functions of the C library whose loops go by their third argument."""
 _LENGTH = 2
@@ -249,7 +244,7 @@ def _test(flow: Flow, body: Body, node: Node, inner: set[Node], state: State) ->
         condition = "lt" if condition == "mi" else "ge"
     elif flags.kind == "result" and condition not in ("eq", "ne"):
         return
-    if condition in _MIRRORED:
+    if condition in MIRRORED:
         yield _Test(flags.left, flags.right, condition)
 
 
@@ -267,7 +262,7 @@ def _laps(test: _Test, names: Names, first: State, back: State) -> int | None:
     if moves is None or other is None:
         return None
     if other != (0, 0):
-        left, right, condition, moves, other = right, left, _MIRRORED[condition], other, moves
+        left, right, condition, moves, other = right, left, MIRRORED[condition], other, moves
     if other != (0, 0):
         return None
     start, limit = _first(left, names, first), _first(right, names, first)
@@ -327,9 +322,9 @@ def _until_past(condition: str, start: Value, limit: Value, moves: tuple[int, in
     elif start[0] or limit[0]:
         return None
     else:
-        view = signed if condition in _SIGNED else unsigned
+        view = signed if condition in SIGNED else unsigned
         (low, high), (least, most) = view(start), view(limit)
-        bottom, top = (-SIGN, SIGN - 1) if condition in _SIGNED else (0, WORD - 1)
+        bottom, top = (-SIGN, SIGN - 1) if condition in SIGNED else (0, WORD - 1)
     slow, fast = moves
     if condition in ("lo", "lt", "ls", "le"):
         also = int(condition in ("ls", "le"))

@@ -221,10 +221,12 @@ def covers(outer: State, inner: State) -> bool:
     )
 
 
-_MIRROR = {"lo": "hi", "hi": "lo", "ls": "hs", "hs": "ls", "lt": "gt", "gt": "lt", "le": "ge", "ge": "le"}
+MIRRORED = {
+    "lo": "hi", "hi": "lo", "ls": "hs", "hs": "ls", "lt": "gt", "gt": "lt", "le": "ge", "ge": "le",
+    "eq": "eq", "ne": "ne",
+}  # fmt: skip
+SIGNED = {"lt", "le", "gt", "ge"}
 _STRICT = {"lo", "lt", "hi", "gt"}
-_SIGNED = {"lt", "le", "gt", "ge"}
-_ORDER = {*_MIRROR}
 
 
 def assume(state: State, condition: str, holds: bool = True) -> State | None:
@@ -235,7 +237,7 @@ def assume(state: State, condition: str, holds: bool = True) -> State | None:
         return state.copy()
     after = state.copy()
     possible = True
-    if flags.kind == "compare" and condition in ("eq", "ne", *_ORDER):
+    if flags.kind == "compare" and condition in MIRRORED:
         possible = _compare(after, flags, condition)
     if possible and condition in ("eq", "ne", "mi", "pl"):
         value = flags.left if flags.kind == "result" else minus(flags.left, flags.right)
@@ -292,16 +294,16 @@ def _compare(state: State, flags: Flags, condition: str) -> bool:
         return _same(state, flags, condition)
     if (left and left[0]) or (right and right[0]):
         return True
-    view = signed if condition in _SIGNED else unsigned
+    view = signed if condition in SIGNED else unsigned
     (low, high), (from_, to) = view(left), view(right)
     strict = condition in _STRICT
-    least, most = (-SIGN, SIGN - 1) if condition in _SIGNED else (0, WORD - 1)
+    least, most = (-SIGN, SIGN - 1) if condition in SIGNED else (0, WORD - 1)
     if condition in ("lo", "lt", "ls", "le"):
         mine, others = (least, to - strict), (low + strict, most)
     else:
         mine, others = (from_ + strict, most), (least, high - strict)
-    possible, new = between(left, *mine, condition in _SIGNED)
-    also, other = between(right, *others, condition in _SIGNED)
+    possible, new = between(left, *mine, condition in SIGNED)
+    also, other = between(right, *others, condition in SIGNED)
     if possible and also:
         _set(state, flags.left_in, new)
         _set(state, flags.right_in, other)

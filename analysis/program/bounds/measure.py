@@ -364,8 +364,7 @@ class _Rows:
                 path=price,
                 entry_cycles=own,
             )
-            if used or not (why_not and "never returns" in why_not[0]):
-                rows.append(row)
+            rows.append(row)
         return _ordered(rows)
 
 
