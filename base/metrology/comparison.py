@@ -11,7 +11,6 @@ import than all of this takes.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
@@ -25,84 +24,6 @@ LEAST_SAMPLES = 2
 """Of each side: a single value has no scatter to put an interval to."""
 _NARROW = 2.0**-48
 """Of a range: two differences that lie closer together are one, but for rounding."""
-
-
-@dataclass(frozen=True)
-class Comparison:
-    """How the first sample differs from the second.
-
-    `delta` is Cliff's delta, from -1 to 1: the share of pairs in which the first is greater, less
-    the share in which it is smaller. `shift` is the Hodges-Lehmann estimate of first minus second,
-    in the samples' unit. Each comes with its interval (low, high).
-    """
-
-    delta: float
-    delta_interval: tuple[float, float]
-    shift: float
-    shift_interval: tuple[float, float]
-
-
-def compare(first: npt.ArrayLike, second: npt.ArrayLike, confidence: float = CONFIDENCE) -> Comparison:
-    """Compares two samples, each of two or more values in any order.
-
-    `confidence` is that of both intervals. Raises ValueError where a sample has fewer values.
-    """
-    x, y = np.asarray(first, dtype=np.float64), np.asarray(second, dtype=np.float64)
-    if min(len(x), len(y)) < LEAST_SAMPLES:
-        raise ValueError("a comparison needs two values on each side")
-    delta, delta_interval = cliffs_delta(x, y, confidence)
-    shift, shift_interval = hodges_lehmann(x, y, confidence)
-    return Comparison(delta, delta_interval, shift, shift_interval)
-
-
-def cliffs_delta(x: Floats, y: Floats, confidence: float = CONFIDENCE) -> tuple[float, tuple[float, float]]:
-    """Cliff's delta of `x` and `y`, and its interval: within -1 and 1, and not symmetric.
-
-    Delta: Cliff, "Dominance statistics: ordinal analyses to answer ordinal questions",
-    Psychological Bulletin 114, 1993. Interval: Feng and Cliff, "Monte Carlo evaluation of ordinal d
-    with improved confidence interval", JMASM 3, 2004, with Student's t.
-    """
-    (u, count_u), (v, count_v) = np.unique(x, return_counts=True), np.unique(y, return_counts=True)
-    m, n = len(x), len(y)
-    (below_u, above_u), (below_v, above_v) = _beside(u, v, count_v), _beside(v, u, count_u)
-    of_x, of_y = (below_u - above_u) / n, (above_v - below_v) / m
-    delta = float(count_u @ of_x / m)
-    if abs(delta) == 1:
-        return delta, _interval_of_full_dominance(delta, m, n, confidence)
-    rows, columns = count_u @ (of_x - delta) ** 2, count_v @ (of_y - delta) ** 2
-    greater, smaller = int(count_u @ below_u), int(count_u @ above_u)
-    equal = m * n - greater - smaller
-    cells = greater * (1 - delta) ** 2 + smaller * (1 + delta) ** 2 + equal * delta**2
-    variance = (n**2 * rows + m**2 * columns - cells) / (m * n * (m - 1) * (n - 1))
-    import scipy  # of an extra: cli/shell/start.py
-
-    spread = float(scipy.special.stdtrit(m + n - 2, (1 + confidence) / 2)) * math.sqrt(
-        max(float(variance), (1 - delta**2) / (m * n - 1))
-    )
-    middle, root = delta - delta**3, spread * math.sqrt((1 - delta**2) ** 2 + spread**2)
-    scale = 1 - delta**2 + spread**2
-    return delta, ((middle - root) / scale, (middle + root) / scale)
-
-
-def _beside(u: Floats, v: Floats, count_v: Counts) -> tuple[Counts, Counts]:
-    """For each value of `u`, how many samples of `v` are below it, and how many above."""
-    up_to = np.concatenate(([0], np.cumsum(count_v)))
-    below = up_to[np.searchsorted(v, u, "left")]
-    return below, up_to[-1] - up_to[np.searchsorted(v, u, "right")]
-
-
-def _interval_of_full_dominance(delta: float, m: int, n: int, confidence: float) -> tuple[float, float]:
-    """The interval where delta is 1 or -1: no pair contradicts, and the variance, 0, says nothing.
-
-    As in Feng and Cliff, the near end is the least delta at which the smaller sample would, with
-    the given confidence, have shown a pair that contradicts.
-    """
-    import scipy  # of an extra: cli/shell/start.py
-
-    z = float(scipy.special.ndtri((1 + confidence) / 2))
-    smaller = min(m, n)
-    near = (smaller - z**2) / (smaller + z**2)
-    return (near, 1.0) if delta > 0 else (-1.0, -near)
 
 
 def hodges_lehmann(x: Floats, y: Floats, confidence: float = CONFIDENCE) -> tuple[float, tuple[float, float]]:

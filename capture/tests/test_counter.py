@@ -5,14 +5,13 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterator
 from itertools import pairwise
-from pathlib import Path
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from base.run_folder.edge_stream import EdgeFollower, EdgeWriter, NewEdges
+from base.run_folder.edge_stream import NewEdges
 from base.run_folder.edges import CHANNELS, EdgeList
 from base.run_folder.kept import LAST, Window
 from capture.reading.counter import Growing, WireCounter
@@ -119,23 +118,19 @@ def test_the_windows_are_those_that_are_picked_afterwards(
 HZ = 1_000_000  # a sample is 1,000 ns
 
 
-def followed(path: Path, sample: list[int], word: list[int], cuts: list[int]) -> Growing:
+def followed(sample: list[int], word: list[int], cuts: list[int]) -> Growing:
     """What was counted, where the rows came in blocks that end at `cuts`."""
-    result, follower = Growing(), EdgeFollower(path)
-    with EdgeWriter(path, HZ, CHANNELS, 1 << 30) as writer:
-        assert follower.more() is None
-        for first, after in zip([0, *cuts], [*cuts, len(sample)], strict=True):
-            total = sample[after] if after < len(sample) else sample[-1] + 1
-            writer.append(np.array(sample[first:after]), np.array(word[first:after], np.uint8), total)
-            new = follower.more()
-            if new is not None:
-                result.add(new)
-        assert follower.more() is None
+    result, begin = Growing(), 0
+    for first, after in zip([0, *cuts], [*cuts, len(sample)], strict=True):
+        total = sample[after] if after < len(sample) else sample[-1] + 1
+        rows = np.array(sample[first:after]), np.array(word[first:after], np.uint8)
+        result.add(NewEdges(*rows, HZ, begin, total, CHANNELS))
+        begin = total
     return result
 
 
 @pytest.mark.parametrize("step", [1, 7, 10_000])
-def test_calibration_and_common_pulses_are_left_out(tmp_path: Path, step: int) -> None:
+def test_calibration_and_common_pulses_are_left_out(step: int) -> None:
     """Of CRIT only the pulses of 3 and 5 ms are the program's; those of 90, 40 and 70 are not."""
     wave, run = Waveform(20_000, HZ), beside(__file__)["run"]
     for begin in (0, 10_000):  # the board was reset: the run is what follows
@@ -148,7 +143,7 @@ def test_calibration_and_common_pulses_are_left_out(tmp_path: Path, step: int) -
     edges = wave.edges()
     sample = edges.sample.tolist()
     cuts = list(range(step, len(sample), step))
-    result = followed(tmp_path / "s", sample, edges.word.tolist(), cuts)
+    result = followed(sample, edges.word.tolist(), cuts)
     widths, waits = result.widths_ns(), result.latencies_ns()["STIM to ISR"]
     assert (widths["CRIT"].n, widths["CRIT"].max) == (2, 5_000)
     assert (widths["ISR"].n, widths["ISR"].max) == (2, 1_000)
