@@ -40,5 +40,5 @@ def test_the_reads_are_those_of_the_walk() -> None:
     of_the_class = [number for number in reversed(FREED) if 128 < LARGE[number] <= 256]
     assert [LARGE[number] >= REQUEST_BYTES for number in of_the_class] == [False] * 6 + [True]
     headers = [drawn.free[number].offset - HEADER_BYTES for number in of_the_class]
-    looked = [max(header for header in headers if header <= read) for read in drawn.allocate]
+    looked = [max(header for header in headers if header <= read) for read in drawn.reads]
     assert list(dict.fromkeys(looked)) == headers

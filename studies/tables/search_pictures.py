@@ -12,13 +12,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import pairwise
-from pathlib import Path
-from typing import Any
 
 from analysis.explain.anatomy import loads
-from analysis.explain.program import Program
 from base import heap_size
+from base.files.elf import address_of
 from base.files.whole import write_bytes
 from base.paths import ROOT
 from firmware.build import image as firmware
@@ -53,22 +50,23 @@ class Block:
 
 @dataclass(frozen=True)
 class Search:
-    """The searches of one allocator; offsets are bytes from the region's beginning.
+    """The search of one allocator; offsets are bytes from the region's beginning.
 
-    `live` and `free` are the blocks before the request, `served` the one that it got. `allocate`
-    and `release` are the offsets that the two sections read, in order.
+    `live` and `free` are the blocks before the request, `served` the one that it got. `reads` are
+    the offsets that its critical section read, in order.
     """
 
     allocator: str
     live: Sequence[Block]
     free: Sequence[Block]
     served: Block
-    allocate: Sequence[int]
-    release: Sequence[int]
+    reads: Sequence[int]
 
 
 def steps() -> Iterator[Step]:
-    """Pairs of a large block and a fence; the large ones are freed; then a request and its free."""
+    """Pairs of a large block and a fence; the large ones are freed; then a request, and its free so
+    that something comes behind it.
+    """
     for number, size in enumerate(LARGE):
         yield Step(Allocate(2 * number, size, measured=False), "setup")
         yield Step(Allocate(2 * number + 1, FENCE_BYTES, measured=False), "setup")
@@ -79,50 +77,33 @@ def steps() -> Iterator[Step]:
 
 
 def search(allocator: str) -> Search:
-    """Runs the operations on the virtual board: once for the times, once to each section."""
+    """Runs the operations on the virtual board: once for the times, once up to the free."""
     image = compile_steps("searches", {}, NO_STIMULUS, steps()).image
     elf = firmware.build(allocator).elf
-    program = Program(elf)
     edges = simulator.run(elf, image=image, until=_LONGEST, edges=True).edges
     rises = edges.filter((edges["channel"] == "OP") & edges["level"])["cycle"].to_list()
     crit = edges.filter(edges["channel"] == "CRIT")["cycle"].to_list()
-    operations = len(list(steps()))
-    starts = rises[_PULSES_BEFORE : _PULSES_BEFORE + operations]
-    request, release = (
-        next((rise, fall) for rise, fall in pairwise(crit) if rise > start) for start in starts[-2:]
-    )
-    before, loads = _section(elf, image, request)
-    after, loads_of_free = _section(elf, image, release)
-    base = program.variable("heap_region") or 0
-    table = program.variable("slots") or 0
+    start = rises[_PULSES_BEFORE + len(list(steps())) - 2]
+    rise, fall, free = next(each for each in zip(crit, crit[1:], crit[2:], strict=False) if each[0] > start)
+    run = simulator.run(elf, image=image, until=free, states_at=[rise, free], trace_window=(rise, fall))
+    before, after = run.states
+    base = address_of(elf, "heap_region") or 0
+    table = address_of(elf, "slots") or 0
     blocks = [_block(after, base, table, slot) for slot in range(2 * len(LARGE) + 1)]
+    reads = [load.address - base for load in loads(run.trace, before)]
     return Search(
         allocator,
         live=blocks[1::2],
         free=blocks[:-1:2],
         served=blocks[-1],
-        allocate=_in_region(loads, base, before),
-        release=_in_region(loads_of_free, base, after),
+        reads=[offset for offset in reads if 0 <= offset < heap_size.DEFAULT_BYTES],
     )
-
-
-def _section(elf: Path, image: bytes, section: tuple[int, int]) -> tuple[State, list[dict[str, Any]]]:
-    """The machine as CRIT rises, and what is executed until it falls."""
-    start, end = section
-    run = simulator.run(elf, image=image, until=end, states_at=[start], trace_window=section)
-    return run.states[0], run.trace
 
 
 def _block(state: State, base: int, table: int, slot: int) -> Block:
     """A slot of the interpreter: where its block lies, or lay, and how large it is."""
     payload, size = (state.word(table + slot * _SLOT_BYTES + at) or 0 for at in (0, 4))
     return Block(payload - base, size)
-
-
-def _in_region(trace: Sequence[Mapping[str, Any]], base: int, before: State) -> list[int]:
-    """Offsets in the heap's region that were read, in order."""
-    end = base + heap_size.DEFAULT_BYTES
-    return [load.address - base for load in loads(trace, before) if base <= load.address < end]
 
 
 FOLDER = ROOT / "docs" / "reference" / "allocators"
@@ -143,7 +124,7 @@ FAMILIES: Mapping[str, Sequence[str]] = {
 
 _Place = Callable[[int], float]
 _WIDTH, _LEFT, _RIGHT = 900, 196, 880
-_TOP, _PITCH, _STRIP, _READS = 44, 108, 14, 66
+_TOP, _PITCH, _STRIP, _READS = 16, 108, 14, 66
 _GROUND, _INK, _LIVE, _FREE, _SERVED, _READ = (
     *("#fbfbf8", "#1d2328", "#5b6670", "#cfe3d6"),
     *("#b3440f", "#00628f"),
@@ -159,7 +140,6 @@ def picture(searches: Sequence[Search]) -> str:
         f'font-family="sans-serif" font-size="13" fill="{_INK}">',
         f"<title>What a request reads of the heap: {names}</title>",
         f'<rect width="{_WIDTH}" height="{height}" rx="6" fill="{_GROUND}"/>',
-        *_legend(),
     ]
     for number, drawn in enumerate(searches):
         lines += [f'<g transform="translate(0 {_TOP + _PITCH * number})">', panel(drawn), "</g>"]
@@ -180,19 +160,14 @@ def panel(drawn: Search) -> str:
     return "\n".join(
         [
             f'<text x="16" y="12" font-weight="bold">{drawn.allocator}</text>',
-            f'<text x="16" y="34">{_counted(len(drawn.allocate))} to allocate</text>',
-            f'<text x="16" y="52">{_counted(len(drawn.release))} to free</text>',
+            f'<text x="16" y="34">reads: {len(drawn.reads)}</text>',
             f'<rect x="{_LEFT}" y="0" width="{_RIGHT - _LEFT}" height="{_STRIP}" fill="#e9e9e2"/>',
             *_strip(drawn.free, x, _FREE, _LIVE),
             *_strip(drawn.live, x, _LIVE, _LIVE),
             *_strip([drawn.served], x, "none", _SERVED, 2.5),
-            *_path(drawn.allocate, x),
+            *_path(drawn.reads, x),
         ]
     )
-
-
-def _counted(reads: int) -> str:
-    return f"{reads} read{'' if reads == 1 else 's'}"
 
 
 def _strip(blocks: Sequence[Block], x: _Place, fill: str, stroke: str, width: float = 0.5) -> Iterator[str]:
@@ -211,21 +186,6 @@ def _path(reads: Sequence[int], x: _Place) -> Iterator[str]:
     line = " ".join(f"{at:.1f},{down:.1f}" for at, down in points)
     yield f'<polyline points="{line}" fill="none" stroke="{_READ}" stroke-width="0.8" opacity="0.6"/>'
     yield from (f'<circle cx="{at:.1f}" cy="{down:.1f}" r="2" fill="{_READ}"/>' for at, down in points)
-
-
-def _legend() -> Iterator[str]:
-    at = 16
-    said = (
-        (_LIVE, _LIVE, "live"),
-        (_FREE, _LIVE, "free"),
-        ("none", _SERVED, f"what {REQUEST_BYTES} bytes got"),
-    )
-    for fill, stroke, words in said:
-        yield f'<rect x="{at}" y="14" width="14" height="12" fill="{fill}" stroke="{stroke}"/>'
-        yield f'<text x="{at + 20}" y="25">{words}</text>'
-        at += 50 + 7 * len(words)
-    yield f'<circle cx="{at + 6}" cy="20" r="2.5" fill="{_READ}"/>'
-    yield f'<text x="{at + 16}" y="25">a read, the first at the top</text>'
 
 
 def main() -> None:
