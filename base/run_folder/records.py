@@ -229,14 +229,6 @@ class OperationRecord:
 
 
 @dataclass(frozen=True, slots=True)
-class LatencySum:
-    """The number of answers that met one operation, and the sum of their latencies by the timer."""
-
-    number: int
-    ticks: int
-
-
-@dataclass(frozen=True, slots=True)
 class LatencyRange:
     """The least and the greatest latency by the timer of the answers that met no operation."""
 
@@ -261,26 +253,15 @@ class InterruptsRecord:
     control_ticks: U32
 
     def __post_init__(self) -> None:
-        sums = (self.isr, self.task, self.control)
-        if not any(sum_.number for sum_ in sums):
+        answers = (
+            (self.isr_entries, self.isr_ticks),
+            (self.task_wakes, self.task_ticks),
+            (self.control_entries, self.control_ticks),
+        )
+        if not any(number for number, _ in answers):
             raise ValueError("no answer at all")
-        if any(sum_.ticks and not sum_.number for sum_ in sums):
+        if any(ticks and not number for number, ticks in answers):
             raise ValueError("ticks of no answer")
-
-    @property
-    def isr(self) -> LatencySum:
-        """The answers of the maskable interrupt."""
-        return LatencySum(self.isr_entries, self.isr_ticks)
-
-    @property
-    def task(self) -> LatencySum:
-        """The answers of the task that it wakes."""
-        return LatencySum(self.task_wakes, self.task_ticks)
-
-    @property
-    def control(self) -> LatencySum:
-        """The answers of the control interrupt."""
-        return LatencySum(self.control_entries, self.control_ticks)
 
 
 @dataclass(frozen=True, slots=True)
@@ -303,36 +284,18 @@ class StatRecord:
     control_most_ticks: U32
 
     def __post_init__(self) -> None:
-        for least, most in self._ranges:
+        for of in ("isr", "task", "control"):
+            least, most = self._ends(of)
             if least > most and (least, most) != (_U32_MAX, 0):
                 raise ValueError(f"at least {least} ticks and at most {most}")
 
-    @property
-    def _ranges(self) -> tuple[tuple[int, int], ...]:
-        return (
-            (self.isr_least_ticks, self.isr_most_ticks),
-            (self.task_least_ticks, self.task_most_ticks),
-            (self.control_least_ticks, self.control_most_ticks),
-        )
+    def between(self, of: str) -> LatencyRange | None:
+        """The latencies between operations of isr, task or control; None where there was none."""
+        least, most = self._ends(of)
+        return None if least > most else LatencyRange(least, most)
 
-    @property
-    def isr(self) -> LatencyRange | None:
-        """The maskable interrupt's latencies between operations; None where there was none."""
-        return _range(*self._ranges[0])
-
-    @property
-    def task(self) -> LatencyRange | None:
-        """The same of the task."""
-        return _range(*self._ranges[1])
-
-    @property
-    def control(self) -> LatencyRange | None:
-        """The same of the control interrupt."""
-        return _range(*self._ranges[2])
-
-
-def _range(least: int, most: int) -> LatencyRange | None:
-    return None if least > most else LatencyRange(least, most)
+    def _ends(self, of: str) -> tuple[int, int]:
+        return getattr(self, f"{of}_least_ticks"), getattr(self, f"{of}_most_ticks")
 
 
 @dataclass(frozen=True, slots=True)

@@ -206,7 +206,7 @@ def _witness(
     answers = Answers(waits.answer, waits.length, most_samples, row, met, missed)
     table = _by_operation(answers, operations, of)
     offset = _fit(table, cycles, cycles + spread / 2)
-    between = getattr(stat, of.told) if stat else None
+    between = stat.between(of.told) if stat else None
     least, most = _between(answers, instruments, offset, cycles, spread)
     # The read comes after the pin's rise, and no later than COST says. The analyzer sees both edges
     # to a sample, and the channels as far apart as the common pulses tell.

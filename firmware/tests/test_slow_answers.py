@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import pytest
 
-from base.run_folder.records import InterruptsRecord, LatencySum, StatRecord
+from base.run_folder.records import InterruptsRecord, StatRecord
 from firmware.build import image as firmware
 from firmware.tests.images import ALLOCATE, FREE, entry, image
 from firmware.tests.test_on_virtual_nucleo import CALIBRATION, Run, runner
@@ -94,22 +94,20 @@ def told_in_operations(done: Run, name: str, began: dict[int, int]) -> bool:
     interrupts_records = {record.seq: record for record in done.log.all(InterruptsRecord)}
     for seq, (begin, end) in enumerate(done.within("OP")[CALIBRATION:]):
         inside = [wait for rise, wait in began.items() if begin < rise < end]
-        latency_sum = (
-            getattr(interrupts_records[seq], name) if seq in interrupts_records else LatencySum(0, 0)
-        )
-        assert latency_sum.number == len(inside)
+        number = ticks = 0
+        if record := interrupts_records.get(seq):
+            number = getattr(record, "task_wakes" if name == "task" else f"{name}_entries")
+            ticks = getattr(record, f"{name}_ticks")
+        assert number == len(inside)
         # A control interrupt may come between the pin of ISR and the read.
-        assert 0 <= latency_sum.ticks - sum(inside) <= 4 * len(inside) or name == "isr", (
-            seq,
-            latency_sum,
-            inside,
-        )
-        assert abs(latency_sum.ticks - sum(inside)) <= 200 * len(inside), (seq, latency_sum, inside)
+        assert 0 <= ticks - sum(inside) <= 4 * len(inside) or name == "isr", (seq, ticks, inside)
+        assert abs(ticks - sum(inside)) <= 200 * len(inside), (seq, ticks, inside)
     return True
 
 
 def told_between(done: Run, name: str, began: dict[int, int]) -> bool:
     windows = done.within("OP")[CALIBRATION:]
     rest = [wait for at, wait in began.items() if not any(begin < at < end for begin, end in windows)]
-    between = getattr(done.only(StatRecord), name)
+    between = done.only(StatRecord).between(name)
+    assert between is not None
     return bool(abs(between.most_ticks - max(rest)) <= 200 and abs(between.least_ticks - min(rest)) <= 4)
