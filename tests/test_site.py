@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from markdown_it import MarkdownIt
 
-from base.files.tests.sentences import is_sentence
+from base.tests.sentences import is_sentence
 from base.paths import ROOT
 from cli.dev import _pages, site
 from dashboards.tests.browser import Browser

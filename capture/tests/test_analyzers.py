@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from base.files.errors import CaptureError
-from base.files.tests.sentences import is_sentence
+from base.tests.sentences import is_sentence
 from base.run_folder.edges import CHANNELS
 from capture.acquisition.analyzers import check_analyzer, devices, listed
 from capture.acquisition.observe import observe

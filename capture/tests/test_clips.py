@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from base.files.tests.sentences import is_sentence
+from base.tests.sentences import is_sentence
 from base.paths import ROOT
 from base.run_folder.edges import CHANNELS
 from capture.checks.clips import check, judge, read

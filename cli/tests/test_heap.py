@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from base.files.tests.sentences import is_sentence
+from base.tests.sentences import is_sentence
 from base.paths import ROOT
 from cli.heap import adversary, fragmentation
 from cli.shell import start

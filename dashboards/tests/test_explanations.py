@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from base.run_folder.tests.test_explanation import REPLAYED, TOLD
+from base.tests.test_explanation import REPLAYED, TOLD
 from dashboards.loaded.runs import load_run
 from dashboards.page.embedded import explanations
 from dashboards.tests.synthetic import Operation, write_run

@@ -10,7 +10,7 @@ from typing import Any
 import polars as pl
 import pytest
 
-from base.files.tests.sentences import is_sentence
+from base.tests.sentences import is_sentence
 from base.heap_size import DEFAULT_BYTES
 from base.paths import ROOT
 from scenarios import catalogue

@@ -10,7 +10,7 @@ import pytest
 
 from analysis.bounds.image import LOOPS_FILE, Loops
 from analysis.errors import NoBoundError
-from base.files.tests.sentences import is_sentence
+from base.tests.sentences import is_sentence
 from firmware.build import catalogue
 from tests.tables import table
 

@@ -16,7 +16,7 @@ from elftools.elf.sections import SymbolTableSection
 from analysis.fragmentation.of_run import memory_of_run
 from analysis.fragmentation.study import Row, Study
 from analysis.fragmentation.tests.conftest import HEAP_BYTES, thesis_traces
-from base.files.tests.sentences import is_sentence
+from base.tests.sentences import is_sentence
 from base.run_folder.records import Boot, OperationRecord, RecordLog
 from base.run_folder.tables import MEMORY_COLUMNS
 from firmware.build import image as firmware

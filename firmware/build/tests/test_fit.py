@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from base.files.errors import CaptureError
-from base.files.tests.sentences import is_sentence
+from base.tests.sentences import is_sentence
 from firmware.build import boards, fit
 from firmware.build import image as firmware
 from scenarios import catalogue

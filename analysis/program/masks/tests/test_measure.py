@@ -18,7 +18,7 @@ from analysis.program.masks.text import as_text, headline, opening
 from analysis.program.masks.text import subject as subject_of
 from analysis.program.parts import as_json
 from analysis.program.subject import Beginning
-from base.metrology.tests.few import summary
+from base.tests.few import summary
 from quality.soundness.compiling import compiled
 from simulator import run as simulator
 from simulator.build import SimulatorError

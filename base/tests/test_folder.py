@@ -14,13 +14,13 @@ import numpy as np
 import pytest
 
 from base.files.errors import CaptureError, RunError
-from base.files.tests.sentences import is_sentence
 from base.files.whole import WriteError
 from base.paths import ROOT
 from base.run_folder.folder import PROGRESS, RunFolder, RunName, check_members, check_writable
 from base.run_folder.manifest import SCHEMA, read_manifest, read_origin
 from base.run_folder.placements import Measured, Placements, Range
 from base.run_folder.progress_file import ProgressFile, Section, SoFar, read
+from base.tests.sentences import is_sentence
 from tests.tables import table
 
 TIME = datetime(2026, 2, 3, 4, 5, 6, tzinfo=UTC)

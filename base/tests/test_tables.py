@@ -1,9 +1,10 @@
-"""Parquet files that state more than they should, made by polars and then changed by the byte."""
+"""Parquet files that state too much, or were damaged; and the pages of a run folder."""
 
 from __future__ import annotations
 
 import os
 import random
+import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Literal
@@ -14,8 +15,13 @@ import pytest
 from polars.exceptions import ComputeError, PanicException
 
 from base.files.errors import CaptureError, TailscopeError
+from base.metrology.summaries import PERCENTILES, Summary
+from base.paths import ROOT
+from base.run_folder import tables
 from base.run_folder import tables as pages
 from base.run_folder.edges import MOST_ROWS, MOST_ROWS_READ, EdgeList, read_parquet
+from base.run_folder.manifest import Intervals, Manifest
+from base.run_folder.quantities import KEYS
 from base.run_folder.tables import (
     INTERRUPTS,
     MOST_STIMULI,
@@ -171,3 +177,34 @@ def test_any_damage_is_read_or_refused_in_silence(
             assert said[-1] in ".?" and "\n" not in said and "anic" not in said
     assert refused > MUTATIONS // 4
     assert capfd.readouterr().err == ""
+
+
+def page_of(name: str) -> str:
+    return (ROOT / "docs" / "reference" / f"{name}.md").read_text(encoding="utf-8")
+
+
+@pytest.mark.docs
+@pytest.mark.parametrize(
+    ("name", "schema"),
+    [
+        ("operations", pl.Schema([*OPERATIONS.items(), *tables.MEMORY_COLUMNS.items()])),
+        ("interrupts", INTERRUPTS),
+    ],
+)
+def test_the_columns_of_a_table_are_those_of_the_page(name: str, schema: pl.Schema) -> None:
+    (table,) = re.findall(r"\| column \| type \| meaning \|\n\|[-|]+\n((?:\|.*\n)+)", page_of(name))
+    rows = [line.split("|")[1:3] for line in table.splitlines()]
+    kinds = {column: kind.strip() for names, kind in rows for column in re.findall(r"`(\w+)`", names)}
+    assert kinds == {column: str(dtype) for column, dtype in schema.items()}
+
+
+@pytest.mark.docs
+def test_the_statistics_of_run_json_are_the_quantities() -> None:
+    assert [name for name, field in Manifest.model_fields.items() if field.annotation is Summary] == [*KEYS]
+
+
+@pytest.mark.docs
+def test_the_models_have_the_percentiles_that_are_computed() -> None:
+    """A model's fields are written out, so the names stand there again."""
+    assert list(Summary.model_fields) == ["n", "min", "mean", "stdev", *PERCENTILES, "max", "open"]
+    assert list(Intervals.model_fields) == [*PERCENTILES, "independence_p"]
