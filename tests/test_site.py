@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 from markdown_it import MarkdownIt
 
-from base.tests.sentences import is_sentence
 from base.paths import ROOT
+from base.tests.sentences import is_sentence
 from cli.dev import _pages, site
 from dashboards.tests.browser import Browser
 from tests import pages

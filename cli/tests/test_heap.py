@@ -11,8 +11,8 @@ from typing import Any
 
 import pytest
 
-from base.tests.sentences import is_sentence
 from base.paths import ROOT
+from base.tests.sentences import is_sentence
 from cli.heap import adversary, fragmentation
 from cli.shell import start
 from cli.tests.typed import refused

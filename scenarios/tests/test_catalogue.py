@@ -10,9 +10,9 @@ from typing import Any
 import polars as pl
 import pytest
 
-from base.tests.sentences import is_sentence
 from base.heap_size import DEFAULT_BYTES
 from base.paths import ROOT
+from base.tests.sentences import is_sentence
 from scenarios import catalogue
 from scenarios.errors import ScenarioError
 from scenarios.generator import Step

@@ -16,9 +16,9 @@ from elftools.elf.sections import SymbolTableSection
 from analysis.fragmentation.of_run import memory_of_run
 from analysis.fragmentation.study import Row, Study
 from analysis.fragmentation.tests.conftest import HEAP_BYTES, thesis_traces
-from base.tests.sentences import is_sentence
 from base.run_folder.records import Boot, OperationRecord, RecordLog
 from base.run_folder.tables import MEMORY_COLUMNS
+from base.tests.sentences import is_sentence
 from firmware.build import image as firmware
 from scenarios import catalogue
 from scenarios.generator import Step
