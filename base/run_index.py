@@ -104,7 +104,7 @@ def latest_folders(folders: Sequence[Path]) -> list[Path]:
     """
     return alike.latest(
         folders,
-        options=lambda folder: alike.Options.of(read_manifest(folder / names.MANIFEST)),
+        options=lambda folder: alike.options_of(read_manifest(folder / names.MANIFEST)),
         name=lambda folder: folder.resolve().name,
     )
 
@@ -180,7 +180,7 @@ def finished(manifest: Manifest) -> dict[str, Any]:
         "records": manifest.records,
         "outside_sha256": manifest.outside.sha256 if manifest.outside else None,
         "firmware_sha256": firmware.elf_sha256,
-        "options_sha256": alike.Options.of(manifest).sha256,
+        "options_sha256": alike.options_of(manifest),
         "operations": manifest.counts.operations,
         **_verdict(manifest.verdict, manifest.reasons),
     }

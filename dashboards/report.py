@@ -11,7 +11,7 @@ import polars as pl
 
 from base.files.errors import RunError
 from base.files.whole import write_bytes
-from base.run_folder.alike import Options
+from base.run_folder.alike import options_of
 from base.run_folder.quantities import LATENCY, SECTION, TASK
 from dashboards.blocks import Page
 from dashboards.figures.chart import LOOK
@@ -131,7 +131,7 @@ def report_html(
         Placed(page.__name__, f"all-{page.__name__}", page=believed(page(scenarios), every))
         for page in OF_ALL
     ]
-    options = [Options.of(run.manifest).sha256 for run in runs]
+    options = [options_of(run.manifest) for run in runs]
     alike = None if table is None else table.filter(pl.col("options_sha256").is_in(options))
     if alike is not None and (past := history(alike, {run.id for run in runs})) is not None:
         placed.append(Placed("history", "all-history", page=past))

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from base.microseconds import with_unit
-from base.run_folder.alike import Options
+from base.run_folder.alike import options_of
 from base.run_folder.quantities import CRITICAL, FREE_CRITICAL, LATENCY, SECTION, TASK, UNINTERRUPTED
 from base.run_index import configuration
 from base.text_table import TextTable, printed
@@ -105,8 +105,8 @@ def _short(scenario: str, series: Sequence[Series], ordering: Sequence[Lane]) ->
             lines.append(line(waiter.series, waiter.name, possible, seen))
         yield _table(title, _SHORT, lines)
     # Of runs that wait, one stands for all of its setting.
-    pooled = {Options.of(waiter.series.run.manifest) for waiter in waiters}
-    rest = [member for member in series if Options.of(member.run.manifest) not in pooled]
+    pooled = {options_of(waiter.series.run.manifest) for waiter in waiters}
+    rest = [member for member in series if options_of(member.run.manifest) not in pooled]
     if rest:
         lines = [line(member, member.name, MISSING, MISSING) for member in rest]
         yield _table(f"{scenario}: nothing waited", _SHORT, lines)

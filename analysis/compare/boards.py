@@ -36,7 +36,7 @@ from analysis.compare.pairing import find
 from analysis.errors import CompareError
 from base.heap_size import DEFAULT_BYTES
 from base.metrology.slope import fit_slope
-from base.run_folder.alike import Options, latest, parameters_of
+from base.run_folder.alike import latest, options_of, parameters_of
 from base.run_folder.edges import NS_PER_S
 from base.run_folder.manifest import FIRST_BOARD, Manifest
 from base.run_folder.quantities import (
@@ -218,10 +218,11 @@ def group(lines: Iterable[OnBoard]) -> tuple[Group, ...]:
     """
     by_matter: dict[tuple[object, ...], list[OnBoard]] = {}
     for line in lines:
-        manifest, options = line.manifest, Options.of(line.manifest)
+        manifest = line.manifest
+        turned = tuple(sorted(manifest.turned_knobs.items()))
         outside = manifest.outside.sha256 if manifest.outside else None
         # A small board may have run the scenario with smaller parameters.
-        matter = (manifest.scenario, manifest.allocator, options.seed, options.knobs, outside)
+        matter = (manifest.scenario, manifest.allocator, manifest.seed, turned, outside)
         by_matter.setdefault(matter, []).append(line)
     groups = []
     for _, alike in sorted(by_matter.items(), key=lambda item: item[0][:2]):
@@ -256,7 +257,7 @@ def across(paths: Sequence[Path], tell: Callable[[str], None] = lambda _: None) 
     """
     sides = [find(path) for path in paths]
     stored = list({run.folder.resolve(): run for side in sides for run in side.runs}.values())
-    chosen = latest(stored, lambda run: Options.of(run.manifest), lambda run: run.name)
+    chosen = latest(stored, lambda run: options_of(run.manifest), lambda run: run.name)
     lines = []
     for run in chosen:
         tell(f"{run.manifest.scenario}, {run.manifest.configuration}")

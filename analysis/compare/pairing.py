@@ -13,7 +13,7 @@ from analysis.errors import CompareError
 from base.files.errors import TailscopeError
 from base.metrology.summaries import Summary
 from base.run_folder import folder as names
-from base.run_folder.alike import Options, began, latest
+from base.run_folder.alike import began, latest, options_of
 from base.run_folder.folder import RunName
 from base.run_folder.manifest import Manifest, read_manifest
 from base.run_folder.quantities import QUANTITIES, Quantity
@@ -143,8 +143,8 @@ def pair(a: SideRuns, b: SideRuns) -> Pairing:
         return Pairing((Pair(ours, theirs, "given"),), (), (), 0)
     left_a, left_b = (
         {
-            Options.of(run.manifest): run
-            for run in latest(side.runs, lambda run: Options.of(run.manifest), lambda run: run.name)
+            options_of(run.manifest): run
+            for run in latest(side.runs, lambda run: options_of(run.manifest), lambda run: run.name)
         }
         for side in (a, b)
     )

@@ -6,7 +6,6 @@ import hashlib
 import json
 import re
 from collections.abc import Callable, Hashable, Iterable
-from dataclasses import astuple, dataclass
 from typing import TypeVar
 
 from .manifest import Manifest
@@ -18,63 +17,23 @@ _BEGAN = re.compile(r"(\d{8}T\d{6}Z)-.*?(?:-(\d+))?")
 Run = TypeVar("Run")
 
 
-@dataclass(frozen=True)
-class Options:
-    """What the user chose: two runs with equal options are the same measurement, made twice.
+def options_of(manifest: Manifest) -> str:
+    """A digest of what the user chose: two runs with equal options are the same measurement, made
+    twice.
 
     What the sources decide is not among it: compiler, firmware, the file of an allocator from
-    outside, defaults of knobs, FLASH_ACR's wait states. `operated` says how the board was had:
-    simulated, or from another tool's capture.
+    outside, defaults of knobs, FLASH_ACR's wait states. How the board was had is: simulated, or
+    from another tool's capture.
     """
-
-    scenario: str
-    allocator: str
-    parameters: tuple[tuple[str, int | str], ...]
-    seed: int | None
-    stimulus: tuple[Hashable, ...]
-    heap_bytes: int | None
-    knobs: tuple[tuple[str, str], ...]
-    locking: str | None
-    accelerated: bool
-    optimization: str | None
-    records: str
-    samplerate_hz: int
-    board: str
-    board_folder: str
-    operated: tuple[bool, bool]
-
-    @classmethod
-    def of(cls, manifest: Manifest) -> Options:
-        """The options of the run."""
-        heap_bytes = manifest.firmware.heap_bytes
-        stimulus = manifest.stimulus
-        return cls(
-            scenario=manifest.scenario,
-            allocator=manifest.allocator,
-            parameters=tuple(sorted(parameters_of(manifest).items())),
-            seed=manifest.seed,
-            stimulus=(
-                stimulus.mode,
-                stimulus.period_ticks,
-                stimulus.control_period_ticks,
-                stimulus.parameter,
-            ),
-            heap_bytes=manifest.asked.heap_bytes if heap_bytes is None else heap_bytes,
-            knobs=tuple(sorted(manifest.turned_knobs.items())),
-            locking=manifest.locking or manifest.asked.locking,
-            accelerated=manifest.built_accelerated,
-            optimization=manifest.asked.optimization,
-            records=manifest.records,
-            samplerate_hz=manifest.samplerate_hz,
-            board=manifest.board,
-            board_folder=manifest.board_folder,
-            operated=(manifest.exact, manifest.imported is not None),
-        )
-
-    @property
-    def sha256(self) -> str:
-        """A digest, equal where the options are."""
-        return hashlib.sha256(json.dumps(astuple(self)).encode()).hexdigest()
+    asked, heap_bytes = manifest.asked, manifest.firmware.heap_bytes
+    chosen = (
+        *(manifest.scenario, manifest.allocator, manifest.seed, manifest.stimulus.model_dump()),
+        *(sorted(parameters_of(manifest).items()), sorted(manifest.turned_knobs.items())),
+        *(asked.heap_bytes if heap_bytes is None else heap_bytes, manifest.locking or asked.locking),
+        *(manifest.built_accelerated, asked.optimization, manifest.records, manifest.samplerate_hz),
+        *(manifest.board, manifest.board_folder, manifest.exact, manifest.imported is not None),
+    )
+    return hashlib.sha256(json.dumps(chosen).encode()).hexdigest()
 
 
 def parameters_of(manifest: Manifest) -> dict[str, int | str]:

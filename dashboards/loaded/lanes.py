@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from itertools import groupby, pairwise
 
 from base.microseconds import microseconds
-from base.run_folder.alike import Options, parameters_of
+from base.run_folder.alike import options_of, parameters_of
 from base.run_folder.manifest import Manifest, PossibleWait
 from base.run_folder.quantities import LATENCY, SECTION, TASK, Quantity
 from base.run_index import configuration
@@ -111,7 +111,7 @@ def alike(first: Waiter, second: Waiter) -> bool:
     ]
     if len(ranges) == 2 and ranges[0] and ranges[1]:
         return ranges[0].meets(ranges[1])
-    accelerated = all(Options.of(waiter.series.run.manifest).accelerated for waiter in (first, second))
+    accelerated = all(waiter.series.run.manifest.built_accelerated for waiter in (first, second))
     return more <= PLACED[accelerated] * less
 
 
@@ -125,8 +125,9 @@ def lanes(series: Sequence[Series]) -> tuple[Lane, ...]:
         for waiter in waiters:
             if waiter.quantity is quantity:
                 # What must be the same for two runs to be in one order.
-                options = Options.of(waiter.series.run.manifest)
-                work = (options.board_folder, options.parameters, options.seed, options.stimulus)
+                manifest = waiter.series.run.manifest
+                parameters = tuple(sorted(parameters_of(manifest).items()))
+                work = (manifest.board_folder, parameters, manifest.seed, manifest.stimulus)
                 groups.setdefault(work, []).append(waiter)
         for group in groups.values():
             ordered = sorted(_pooled(group), key=lambda waiter: (-waiter.possible_ns, waiter.name))
@@ -149,7 +150,7 @@ def _pooled(waiters: Sequence[Waiter]) -> Iterator[Waiter]:
 
     def setting(waiter: Waiter) -> str:  # repeats have one firmware, and are all believed or all not
         manifest = waiter.series.run.manifest
-        return f"{Options.of(manifest).sha256} {manifest.verdict} {manifest.firmware.elf_sha256}"
+        return f"{options_of(manifest)} {manifest.verdict} {manifest.firmware.elf_sha256}"
 
     for _, group in groupby(sorted(waiters, key=setting), setting):
         repeats = list(group)
