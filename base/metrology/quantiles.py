@@ -20,10 +20,8 @@ for it (Bickel and Freedman, "Some asymptotic theory for the bootstrap", Annals 
 
 from __future__ import annotations
 
-import math
 from bisect import bisect_left
 from functools import lru_cache
-from operator import mul
 from typing import Any
 
 import numpy as np
@@ -43,7 +41,8 @@ from .summaries import (
 
 def nearest_rank(ordered: npt.NDArray[Any], percent: int) -> float | int:
     """The smallest of the `ordered` values with at least `percent` % of them at or below it."""
-    return _at_rank(ordered, rank(len(ordered), percent * (MYRIAD // 100)))
+    value: float | int = ordered[rank(len(ordered), percent * (MYRIAD // 100)) - 1].item()
+    return value
 
 
 def summarise(values: npt.ArrayLike, still_open: int = 0) -> Summary:
@@ -52,42 +51,6 @@ def summarise(values: npt.ArrayLike, still_open: int = 0) -> Summary:
     """
     ordered = np.sort(np.asarray(values)).tolist()
     return Summary(**statistics_of(ordered), open=still_open if ordered else 0)
-
-
-def summarise_counted(values: npt.ArrayLike, counts: npt.ArrayLike) -> Summary:
-    """summarise() of values that occur as often as `counts` says.
-
-    `values` increase; both are one-dimensional and of one length, and no count is 0.
-    """
-    ordered, times = np.asarray(values), np.asarray(counts)
-    if not len(ordered):
-        return Summary(n=0)
-    until = np.cumsum(times)
-    n = int(until[-1])
-
-    def at(number: int) -> float | int:
-        return _at_rank(ordered, int(np.searchsorted(until, number)) + 1)
-
-    statistics = {
-        name: at(rank(n, share)) if n >= samples_needed(share) else None
-        for name, share in PERCENTILES.items()
-    }
-    mean = math.fsum(map(mul, ordered.tolist(), times.tolist())) / n
-    squares = math.fsum(map(mul, ((ordered - mean) ** 2).tolist(), times.tolist()))
-    return Summary(
-        n=n,
-        min=at(1),
-        mean=mean,
-        stdev=math.sqrt(squares / (n - 1)) if n > 1 else None,
-        **statistics,
-        max=at(n),
-        open=0,
-    )
-
-
-def _at_rank(ordered: npt.NDArray[Any], number: int) -> float | int:
-    value: float | int = ordered[number - 1].item()
-    return value
 
 
 HEADER = f"{'Value':>12} {'Percentile':>14} {'TotalCount':>10} {'1/(1-Percentile)':>14}\n\n"

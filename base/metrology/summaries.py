@@ -6,7 +6,10 @@ It imports nothing that computes, so that what only reads run.json starts quickl
 from __future__ import annotations
 
 import math
+from bisect import bisect_left
 from collections.abc import Mapping, Sequence
+from itertools import accumulate
+from operator import mul
 from typing import Annotated, Any
 
 from pydantic import Field
@@ -35,21 +38,31 @@ def rank(n: int, per_myriad: int) -> int:
     return max(-(-n * per_myriad // MYRIAD), 1)
 
 
-def statistics_of(ordered: Sequence[float]) -> dict[str, Any]:
+def statistics_of(ordered: Sequence[float], times: Sequence[int] = ()) -> dict[str, Any]:
     """`n`, and in the unit of the samples, which ascend, `min`, `mean`, `stdev`, percentiles and
-    `max`; None where there are too few. `stdev` is that of a sample: squared distances over n - 1,
-    and the root. The sums are exactly rounded: no processor's order of additions shows.
+    `max`; None where there are too few. Each occurs as often as `times` says, or once.
+
+    `stdev` is that of a sample: squared distances over n - 1, and the root. The sums are exactly
+    rounded: no processor's order of additions shows.
     """
-    n = len(ordered)
-    mean = math.fsum(ordered) / n if n else None
-    squares = math.fsum((value - mean) * (value - mean) for value in ordered) if mean is not None else 0.0
+    times = times or [1] * len(ordered)
+    until = list(accumulate(times))
+    n = until[-1] if until else 0
+    mean = math.fsum(map(mul, ordered, times)) / n if n else None
+    squares = (
+        math.fsum(
+            (value - mean) * (value - mean) * count for value, count in zip(ordered, times, strict=True)
+        )
+        if mean is not None
+        else 0.0
+    )
     return {
         "n": n,
         "min": ordered[0] if n else None,
         "mean": mean,
         "stdev": math.sqrt(squares / (n - 1)) if n > 1 else None,
         **{
-            name: ordered[rank(n, share) - 1] if n >= samples_needed(share) else None
+            name: ordered[bisect_left(until, rank(n, share))] if n >= samples_needed(share) else None
             for name, share in PERCENTILES.items()
         },
         "max": ordered[-1] if n else None,

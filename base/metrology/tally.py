@@ -11,8 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from .quantiles import summarise_counted
-from .summaries import Summary
+from .summaries import Summary, statistics_of
 
 Whole = npt.NDArray[np.int64]
 
@@ -51,7 +50,8 @@ class Counted:
 
     def summary(self, unit: float) -> Summary:
         """The summary of all values, times `unit`: that of summarise() where `bin` is 1."""
-        summary = summarise_counted(self.values * unit, self.counts)
+        statistics = statistics_of((self.values * unit).tolist(), self.counts.tolist())
+        summary = Summary(**statistics, open=0)
         if self.least is None or self.greatest is None:
             return summary
         return summary.model_copy(update={"min": self.least * unit, "max": self.greatest * unit})
