@@ -1,7 +1,6 @@
 """docs/boards: each board that comes with the bench has a section; its results are made anew."""
 
 import re
-from itertools import product
 
 import pytest
 
@@ -10,29 +9,16 @@ from base.files import results
 from base.paths import ROOT
 from firmware.build import boards, fit
 from firmware.build import image as firmware
-from studies.tables.boards import FIGURE_ALLOCATORS, FIGURE_SCENARIOS, facts, figure
+from studies.tables.boards import facts
 
 pytestmark = pytest.mark.docs
 
-TOLERANCE = 0.02
-"""A change anywhere in the image moves code among the flash lines, and cycles a little."""
 NAMES = boards.names()
 PAGE = (ROOT / "docs" / "boards" / "README.md").read_text(encoding="utf-8")
 
 
 def test_the_facts_are_those_of_the_tables_of_the_boards() -> None:
     assert results.read("boards") == [[str(cell) for cell in row] for row in facts()]
-    rows = [tuple(row[:3]) for row in results.read("board-figures")]
-    titles = [boards.board(name).title for name in NAMES]
-    assert rows == list(product(titles, FIGURE_SCENARIOS, FIGURE_ALLOCATORS))
-
-
-@pytest.mark.parametrize("name", NAMES)
-def test_the_figures_of_a_board_are_what_a_fresh_run_gives(name: str) -> None:
-    fresh = [str(cell) for cell in figure(boards.board(name), "mem_frag", "tlsf")]
-    (row,) = (row for row in results.read("board-figures") if row[:3] == fresh[:3])
-    again = "Run python -m studies.tables board-figures."
-    assert [*map(float, row[3:])] == pytest.approx([*map(float, fresh[3:])], rel=TOLERANCE), again
 
 
 def words_of(name: str) -> str:
@@ -83,7 +69,7 @@ def test_a_page_has_what_a_small_board_has_less(name: str) -> None:
 
 def test_the_page_of_the_f072_says_what_a_wait_state_costs_a_bound() -> None:
     (least, most) = re.findall(r"([\d.]+) to ([\d.]+) times as long", words_of("nucleo-f072rb"))[0]
-    for allocator in FIGURE_ALLOCATORS:
+    for allocator in ("tlsf", "heap_4"):
         image = firmware.build(allocator, board="nucleo-f072rb")
         without, at_one = (
             code_bounds(image.elf, allocator, image.configuration.knobs, acr) for acr in (0, 0x11)

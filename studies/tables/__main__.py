@@ -18,7 +18,6 @@ RESULTS: Mapping[str, tuple[Sequence[str], Callable[[], Iterable[Row]]]] = {
     "adversary-space": (study.SPACE_COLUMNS, lambda: study.space_cells(study.rows_of("fragmentation"))),
     "adversary-time": (study.TIME_COLUMNS, lambda: study.time_cells(study.rows_of("allocate", "free"))),
     "boards": (boards.FACTS, boards.facts),
-    "board-figures": (boards.FIGURES, boards.figures),
     "footprint": (allocators.FOOTPRINT, allocators.footprints),
     "placements": (allocators.PLACED, lambda: map(allocators.placed, allocators.placeable())),
     "tlsf": (allocators.TLSF, lambda: map(allocators.tlsf, (*allocators.OURS, *allocators.OTHERS))),

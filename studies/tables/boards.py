@@ -1,4 +1,4 @@
-"""Every board that comes with the bench: its facts, its figures, and one allocator across all.
+"""Every board that comes with the bench: its facts, and one allocator across all.
 
 seglist and TLSF search a ramp of freed blocks on each virtual board, with the same operations:
 `./lab dev across` writes these results.
@@ -7,7 +7,6 @@ seglist and TLSF search a ramp of freed blocks on each virtual board, with the s
 from __future__ import annotations
 
 import re
-import tempfile
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 
@@ -15,9 +14,6 @@ from analysis.compare import boards as tables
 from analysis.compare.boards import Across, across
 from base.files import results
 from base.files.errors import TailscopeError
-from base.run_folder.folder import MANIFEST
-from base.run_folder.manifest import read_manifest
-from base.run_folder.quantities import DWT_CYCLES
 from capture.acquisition.direct import Direct
 from capture.acquisition.source import RunRequest
 from capture.conduct import run as conduct
@@ -33,12 +29,6 @@ DEPTH = 24
 ACROSS = ("across-seglist", "across-tlsf")
 
 FACTS = ("board", "core", "at OSC_IN", "flash", "SRAM", "APB1", "pyOCD's target")
-FIGURES = (
-    *("board", "scenario", "allocator", "median section, cycles", "longest section, cycles"),
-    *("longest section on the wire, ns", "longest wait of an interrupt, ns"),
-)
-FIGURE_SCENARIOS = ("mem_stress", "mem_frag")
-FIGURE_ALLOCATORS = ("tlsf", "heap_4")
 
 
 def steps() -> int:
@@ -106,22 +96,3 @@ def facts() -> Iterator[tuple[object, ...]]:
             f"{board.apb1_hz // 1_000_000} MHz",
             board.pyocd_target,
         )
-
-
-def figures() -> Iterator[tuple[object, ...]]:
-    """The rows of FIGURES, measured anew. Raises TailscopeError."""
-    for board in map(boards.board, boards.names()):
-        for scenario in FIGURE_SCENARIOS:
-            yield from (figure(board, scenario, allocator) for allocator in FIGURE_ALLOCATORS)
-
-
-def figure(board: Board, scenario: str, allocator: str) -> tuple[object, ...]:
-    """One row of them."""
-    with tempfile.TemporaryDirectory(prefix="tailscope-") as folder:
-        run = run_on(board, scenario, allocator, Path(folder), {})
-        summaries = read_manifest(run / MANIFEST).statistics
-    cycles, section, waits = (
-        summaries[key] for key in (DWT_CYCLES.key, "critical_ns", "interrupt_latency_ns")
-    )
-    cells = (cycles.median, cycles.max, section.max, waits.max)
-    return (board.title, scenario, allocator, *(f"{cell or 0:.0f}" for cell in cells))
