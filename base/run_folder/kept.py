@@ -157,14 +157,12 @@ def write_kept(path: Path, capture: Kept) -> None:
 
     Raises WriteError.
     """
-    description = _Description(
-        **_facts(capture),
-        counted=[
-            _Tallied(part=kind, name=name, bin=tally.bin, least=tally.least, greatest=tally.greatest)
-            for (kind, name), tally in capture.counted.items()
-        ],
-        windows=[window.place for window in capture.windows],
-    )
+    counted = [
+        _Tallied(part=kind, name=name, bin=tally.bin, least=tally.least, greatest=tally.greatest)
+        for (kind, name), tally in capture.counted.items()
+    ]
+    windows = [window.place for window in capture.windows]
+    description = _Description(**_facts(capture), counted=counted, windows=windows)
     parts: list[tuple[str, str, Samples, Samples | Words]] = [
         *((*quantity, tally.values, tally.counts) for quantity, tally in capture.counted.items()),
         *((_WINDOW, of.place.name, of.edges.sample, of.edges.word) for of in capture.windows),
@@ -181,7 +179,7 @@ def write_kept(path: Path, capture: Kept) -> None:
 
 
 def _facts(of: _Facts) -> dict[str, Any]:
-    return {field.alias or name: getattr(of, name) for name, field in _Facts.model_fields.items()}
+    return of.model_dump(by_alias=True, exclude={"counted", "windows"})
 
 
 def read_kept(folder: Path) -> Kept:
