@@ -8,6 +8,7 @@ from itertools import product
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from base.paths import BUILD
 from cli.shell import shared
 from cli.shell.declare import answer, declare, json_option, option
 from cli.shell.values import OUTPUT_FOLDER, Value, several, whole
@@ -59,7 +60,9 @@ _BUDGET = Value(
 @option(
     "--output",
     type=OUTPUT_FOLDER,
-    help="the folder for the winners, each a trace; build/adversary/found when not given",
+    default=BUILD / "adversary",
+    show_default="build/adversary",
+    help="the folder for the winners, each a trace",
 )
 @json_option
 def command(
@@ -69,7 +72,7 @@ def command(
     what: tuple[What, ...],
     live: int,
     jobs: int,
-    output: Path | None,
+    output: Path,
     as_json: bool,
 ) -> None:
     """Search for an allocator's worst operations, and run them on the virtual board."""
@@ -92,11 +95,11 @@ def command(
         with signals.orderly(), under_way.shown() as shown:
             for sentence in left_out:
                 shown.line(sentence)
-            for row in study.Study(pairs, limits, seed, live, jobs, search.STATES).rows(tell):
-                study.write(row, output or search.STATES / "found")
+            for row in study.Study(pairs, limits, seed, live, jobs).rows(tell):
+                study.write(row, output)
                 rows.append(row)
     except signals.Stopped as stopped:
-        words = f"what was found is kept in {search.STATES}, and the same command goes on"
+        words = f"of {len(rows)} searches, which are over, the winners are in {output}"
         raise signals.Stopped(stopped.number, words) from None
     answer(as_json, lambda: [row.as_json() for row in rows], lambda: study.as_text(rows))
 

@@ -20,16 +20,14 @@ from dashboards.tests.synthetic import Operation, write_run
 from scenarios import catalogue
 from scenarios import trace as scenarios_trace
 from scenarios.operations import body_crc32
-from studies.adversary import search
 from studies.adversary.search import What
 from tests import lab
 from tests.tables import table
 
 
 def test_a_small_search_gives_its_rows_and_keeps_its_winners(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr(search, "STATES", tmp_path / "states")
     words = "--allocator seglist --budget 300 --what free,fragmentation --seed 5 --live 4096 --jobs 1"
     command = ["heap", "adversary", *words.split(), "--output", str(tmp_path)]
     assert start.run([*command, "--json"]) == 0

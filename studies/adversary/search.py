@@ -5,8 +5,9 @@ What it found costs instructions, cycles and time on the wire, as the virtual bo
 
 from __future__ import annotations
 
+import tempfile
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
@@ -14,8 +15,6 @@ from typing import Literal
 import polars as pl
 
 from base import heap_size
-from base.files.locks import taking_turns
-from base.paths import COMPILED
 from base.processes import signals
 from firmware.build import catalogue, host_heap, host_search
 from firmware.build import image as firmware
@@ -76,8 +75,6 @@ def _operation(kind: int, slot: int, size: int, _alignment: int) -> Operation:
 
 What = Literal["allocate", "free", "fragmentation"]
 
-STATES = COMPILED / "adversary"
-
 MOST_OPERATIONS = 8192
 """Of a list: enough to bring as many blocks to life as there are slots, to free each, and to bring
 half as many to life again."""
@@ -86,14 +83,12 @@ SMALLEST_SPREAD_BYTES = 64
 """The smallest request of a list that is to spread blocks (heap/adversary/search.c)."""
 
 _SLICE_LISTS = 250
-"""How many lists are tried at a time: what an interruption loses at the most."""
-
-_DIGEST_LETTERS = 12
+"""How many lists are tried at a time: so soon a signal is heard."""
 
 
 @dataclass(frozen=True)
 class Budget:
-    """When a search ends: after so many lists in all, or after so many seconds."""
+    """When a search ends: after so many lists, or after so many seconds."""
 
     lists: int | None = None
     seconds: float | None = None
@@ -101,21 +96,12 @@ class Budget:
 
 @dataclass(frozen=True)
 class SearchResult:
-    """The result of a search."""
+    """How many lists were tried, and the dearest, each up to its dearest operation. Each executes
+    other basic blocks in it, or is of another scale.
+    """
 
-    progress: Progress
-    program: Path
-    state: Path
-
-    def winners(self, most: int, ranking: Ranking = "ways") -> Iterator[Operations]:
-        """Up to `most` lists, the dearest first, each up to its dearest operation. Each executes
-        other basic blocks in it, or is of another scale. Raises HostHeapError.
-        """
-        for rank in range(most):
-            operations = host_search.show(self.program, self.state, ranking, rank)
-            if operations is None:
-                return
-            yield operations
+    lists: int
+    winners: list[Operations]
 
 
 @dataclass(frozen=True)
@@ -123,55 +109,39 @@ class Search:
     """The search for one allocator's worst. Equal fields and budgets of lists give equal winners.
 
     `live_bytes` limits what may be live, as requested, where blocks are to be spread; elsewhere the
-    region does. States are
-    files in `states`. A rebuilt allocator begins anew.
+    region does. Of each ranking so many winners are told as `most` says, the dearest first.
     """
 
     allocator: str
     what: What
     seed: int
     live_bytes: int
-    states: Path = STATES
+    most: Mapping[Ranking, int]
 
-    @property
-    def terms(self) -> Terms:
+    def run(self, budget: Budget, tell: Callable[[Progress], None] = lambda _: None) -> SearchResult:
+        """Searches until the budget is spent. `tell` hears how far it is.
+
+        Raises HostHeapError, signals.Stopped.
+        """
         spreads = self.what == "fragmentation"
         goal: Goal = "used" if self.what == "fragmentation" else self.what
         limit = self.live_bytes if spreads else heap_size.DEFAULT_BYTES
-        return Terms(goal, self.seed, MOST_OPERATIONS, MAX_SLOTS, limit)
-
-    def run(self, budget: Budget, tell: Callable[[Progress], None] = lambda _: None) -> SearchResult:
-        """Searches on until the budget is spent. `tell` hears how far it is.
-
-        Raises HostHeapError, WriteError, signals.Stopped.
-        """
-        program = host_search.build(self.allocator, self.terms.goal)
-        state = self._state(program)
-        with taking_turns(state):
-            return self._go_on(program, state, budget, tell)
-
-    def _go_on(
-        self, program: Path, state: Path, budget: Budget, tell: Callable[[Progress], None]
-    ) -> SearchResult:
-        progress = host_search.breed(program, state, self.terms, 0)
-        if budget.lists is not None and progress.lists > budget.lists:
-            # It has gone farther before. What so many lists find must not depend on that.
-            state = state.with_name(f"{state.name}-{budget.lists}")
-            progress = host_search.breed(program, state, self.terms, 0)
-        tell(progress)
-        spent_s = 0.0
-        while (more := _more(budget, progress.lists, spent_s)) > 0:
-            start_s = time.monotonic()
-            progress = host_search.breed(program, state, self.terms, progress.lists + more)
-            spent_s += time.monotonic() - start_s
-            tell(progress)
-            signals.check()
-        return SearchResult(progress, program, state)
-
-    def _state(self, program: Path) -> Path:
-        terms = [self.allocator, self.what, f"seed{self.seed}"]
-        terms += [f"live{self.live_bytes}"] if self.what == "fragmentation" else []
-        return self.states / f"{'-'.join(terms)}-{host_search.digest(program)[:_DIGEST_LETTERS]}"
+        terms = Terms(goal, self.seed, MOST_OPERATIONS, MAX_SLOTS, limit)
+        program = host_search.build(self.allocator, goal)
+        with tempfile.TemporaryDirectory(prefix="tailscope-") as folder:
+            state, begin_s = Path(folder) / "state", time.monotonic()
+            progress = host_search.breed(program, state, terms, 0)
+            while (more := _more(budget, progress.lists, time.monotonic() - begin_s)) > 0:
+                progress = host_search.breed(program, state, terms, progress.lists + more)
+                tell(progress)
+                signals.check()
+            ranked = (
+                host_search.show(program, state, ranking, rank)
+                for ranking, most in self.most.items()
+                for rank in range(most)
+            )
+            winners = {array.tobytes(): array for array in ranked if array is not None}
+        return SearchResult(progress.lists, list(winners.values()))
 
 
 def objection(allocator: str, what: What) -> str | None:

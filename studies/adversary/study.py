@@ -10,7 +10,7 @@ from dataclasses import asdict, dataclass, field
 from functools import cache, partial
 from pathlib import Path
 from typing import Any, TypeAlias
-from zipfile import ZIP_DEFLATED, ZipFile
+from zipfile import ZIP_DEFLATED, ZipFile, ZipInfo
 
 from analysis.bounds.image import code_bounds
 from analysis.fragmentation.metrics import metrics
@@ -27,7 +27,6 @@ from scenarios.trace import ALLOCATE, Operations
 from studies.adversary.known import spread, worst_cases
 from studies.adversary.search import (
     SMALLEST_SPREAD_BYTES,
-    STATES,
     Budget,
     Search,
     SearchResult,
@@ -87,9 +86,13 @@ def _size(figure: Section | Space) -> int:
 
 def write(row: Row, folder: Path) -> Path:
     """Writes the row's operations as `<allocator>-<what>.csv`. Raises WriteError."""
+    return write_bytes(path(folder, row.allocator, row.what), trace_of(row).encode())
+
+
+def trace_of(row: Row) -> str:
+    """The row's operations as a trace, behind a comment that says what they are."""
     lines = [f"# {sentence}" for sentence in _told(row)] + list(_lines(row.operations))
-    trace = path(folder, row.allocator, row.what)
-    return write_bytes(trace, "".join(f"{line}\n" for line in lines).encode())
+    return "".join(f"{line}\n" for line in lines)
 
 
 def path(folder: Path, allocator: str, what: str) -> Path:
@@ -141,7 +144,6 @@ class Study:
     seed: int
     live_bytes: int
     jobs: int = 1
-    states: Path = STATES
 
     def rows(self, tell: OnProgress = lambda *_: None) -> Iterator[Row]:
         """The rows in the order of the pairs. `tell` hears the progress of each search.
@@ -163,11 +165,9 @@ class Study:
         (known_list,) = (trace.operations for trace in worst_cases() if trace.name == known_case)
         lists, winners = 0, [known_list]
         if not catalogue.row(allocator, host_heap.HostHeapError).target_only:
-            result = self._search(allocator, what, tell)
-            lists = result.progress.lists
-            ranked = (result.winners(most, ranking) for ranking, most in CONFIRMED.items())
-            different = {array.tobytes(): array for winners in ranked for array in winners}
-            winners += different.values()
+            result = self._search(allocator, what, CONFIRMED, tell)
+            lists = result.lists
+            winners += result.winners
         measured = [(section, array) for array in winners if (section := longest(allocator, array).get(what))]
         found, operations = max(measured, key=lambda pair: pair[0].instructions)
         image = firmware.build(allocator)
@@ -178,18 +178,20 @@ class Study:
             *(bound.instructions, bound.cycles, bound.why_not),
         )
 
-    def _search(self, allocator: str, what: What, tell: OnProgress) -> SearchResult:
-        search = Search(allocator, what, self.seed, self.live_bytes, self.states)
+    def _search(
+        self, allocator: str, what: What, most: Mapping[Ranking, int], tell: OnProgress
+    ) -> SearchResult:
+        search = Search(allocator, what, self.seed, self.live_bytes, most)
         return search.run(self.budget, partial(tell, allocator, what))
 
     def _space_row(self, allocator: str, tell: OnProgress) -> Row:
-        result = self._search(allocator, "fragmentation", tell)
-        (operations,) = result.winners(1)
+        result = self._search(allocator, "fragmentation", {"ways": 1}, tell)
+        (operations,) = result.winners
         return Row(
             allocator,
             "fragmentation",
             self.seed,
-            result.progress.lists,
+            result.lists,
             space(allocator, operations),
             "spread",
             space(allocator, spread(self.live_bytes, SMALLEST_SPREAD_BYTES).operations),
@@ -280,13 +282,17 @@ SEED, LISTS, LIVE_BYTES = 1, 12_000, 8192
 
 
 def rows_of(*whats: What) -> Iterator[Row]:
-    """The rows of these questions of every allocator; the winners go to FOUND."""
+    """The rows of these questions of every allocator; the winners go to FOUND, and those of other
+    questions stay there.
+    """
     pairs = [
         (name, what) for name in catalogue.allocators() for what in whats if objection(name, what) is None
     ]
+    with ZipFile(FOUND) as archive:
+        winners = {name: archive.read(name).decode() for name in archive.namelist()}
     for row in Study(pairs, Budget(lists=LISTS), SEED, LIVE_BYTES).rows():
-        write(row, STATES / "tables")
+        winners[path(Path(), row.allocator, row.what).name] = trace_of(row)
         yield row
-    with ZipFile(FOUND, "w", ZIP_DEFLATED) as archive:
-        for trace in sorted((STATES / "tables").glob("*.csv")):
-            archive.write(trace, trace.name)
+    with ZipFile(FOUND, "w") as archive:
+        for name, text in sorted(winners.items()):
+            archive.writestr(ZipInfo(name), text, ZIP_DEFLATED)
