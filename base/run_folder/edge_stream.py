@@ -160,42 +160,76 @@ class NewEdges:
     channels: tuple[str, ...]
 
 
+class EdgeFollower:
+    """Reads a capture while it is written, a part at a time; one that is `finished` at once."""
+
+    def __init__(self, path: Path, *, finished: bool = False) -> None:
+        self._path = path
+        self._finished = finished
+        self._offset = 0
+        self._total_samples = 0
+        self.header: _Header | None = None
+
+    def more(self) -> NewEdges | None:
+        """What came since the last look; None if nothing did.
+
+        Raises CaptureError where there is no such file any more, or it is no such capture.
+        """
+        remedy = "; run again" if self._finished else ""
+        try:
+            with open_regular(self._path, _MOST_FILE_BYTES) as file:
+                if self._finished and locks.is_taken(file.fileno()):
+                    raise CaptureError(f"{self._path} is still being captured; wait for the end of that run.")
+                if self.header is None:
+                    self.header = self._read_header(file.readline(_HEADER_MOST_BYTES))
+                    self._offset = file.tell()
+                file.seek(self._offset)
+                blocks = list(_blocks(file, self._total_samples))
+        except OSError as error:
+            raise CaptureError(f"{self._path} cannot be read ({why(error)}){remedy}.") from None
+        if not blocks:
+            return None
+        self._offset += sum(length for *_, length in blocks)
+        begin, self._total_samples = self._total_samples, blocks[-1][2]
+        return NewEdges(
+            np.concatenate([block[0] for block in blocks]),
+            np.concatenate([block[1] for block in blocks]),
+            self.header.samplerate_hz,
+            begin,
+            self._total_samples,
+            self.header.channels,
+        )
+
+    def _read_header(self, line: bytes) -> _Header:
+        try:
+            values = json.loads(line)
+        except (ValueError, RecursionError):
+            raise CaptureError(f"{self._path} does not begin as a capture does; run again.") from None
+        return Document(self._path, values, CaptureError, "run again").check(_Header)
+
+
 def read_stream(path: Path) -> StreamedCapture:
     """The whole blocks of the capture at `path`.
 
     Raises CaptureError where there is no such file, it is no such capture, or it is still written.
     """
+    follower = EdgeFollower(path, finished=True)
+    new = follower.more()
+    header = follower.header
+    assert header is not None
+    rows = (new.sample, new.word) if new else (np.empty(0, np.int64), np.empty(0, np.uint8))
     try:
-        with open_regular(path, _MOST_FILE_BYTES) as file:
-            if locks.is_taken(file.fileno()):
-                raise CaptureError(f"{path} is still being captured; wait for the end of that run.")
-            header = _read_header(path, file.readline(_HEADER_MOST_BYTES))
-            sample, word, totals = zip(*_blocks(file), strict=True)
-    except OSError as error:
-        raise CaptureError(f"{path} cannot be read ({why(error)}); run again.") from None
-    try:
-        edges = EdgeList(
-            np.concatenate(sample), np.concatenate(word), header.samplerate_hz, totals[-1], header.channels
-        )
+        edges = EdgeList(*rows, header.samplerate_hz, new.end if new else 0, header.channels)
     except CaptureError as error:
         raise CaptureError(f"{path} is not a usable capture: {error}") from None
     return StreamedCapture(edges, header.asked_samples)
 
 
-def _read_header(path: Path, line: bytes) -> _Header:
-    try:
-        values = json.loads(line)
-    except (ValueError, RecursionError):
-        raise CaptureError(f"{path} does not begin as a capture does; run again.") from None
-    return Document(path, values, CaptureError, "run again").check(_Header)
-
-
-def _blocks(file: BinaryIO) -> Iterator[tuple[Samples, Words, int]]:
-    """Samples, words and the samples so far: of an empty block, and of each whole one up to the
-    first that is not.
+def _blocks(file: BinaryIO, begin: int) -> Iterator[tuple[Samples, Words, int, int]]:
+    """Samples, words, the samples so far and the length in bytes of each whole block, up to the
+    first that is not. The first one's samples count from `begin`.
     """
-    begin = rows_so_far = 0
-    yield np.empty(0, np.int64), np.empty(0, np.uint8), begin
+    rows_so_far = 0
     while len(head := file.read(_BLOCK.size)) == _BLOCK.size:
         mark, rows, total_samples, width, crc32 = _BLOCK.unpack(head)
         rows_so_far += rows
@@ -207,6 +241,10 @@ def _blocks(file: BinaryIO) -> Iterator[tuple[Samples, Words, int]]:
         if zlib.crc32(content, zlib.crc32(_COUNTS.pack(rows, total_samples, width))) != crc32:
             return
         distance = np.frombuffer(content, f"<u{width}", rows)
-        word = np.frombuffer(content, np.uint8, rows, offset=width * rows)
-        yield begin + np.cumsum(distance, dtype=np.int64), word, total_samples
+        yield (
+            begin + np.cumsum(distance, dtype=np.int64),
+            np.frombuffer(content, np.uint8, rows, offset=width * rows),
+            total_samples,
+            len(head) + len(content),
+        )
         begin = total_samples

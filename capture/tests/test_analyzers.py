@@ -11,8 +11,8 @@ import numpy as np
 import pytest
 
 from base.files.errors import CaptureError
-from base.tests.sentences import is_sentence
 from base.run_folder.edges import CHANNELS
+from base.tests.sentences import is_sentence
 from capture.acquisition.analyzers import check_analyzer, devices, listed
 from capture.acquisition.observe import observe
 from capture.acquisition.saleae import Device

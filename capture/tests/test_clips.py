@@ -12,9 +12,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from base.tests.sentences import is_sentence
 from base.paths import ROOT
 from base.run_folder.edges import CHANNELS
+from base.tests.sentences import is_sentence
 from capture.checks.clips import check, judge, read
 from capture.checks.findings import Finding
 from capture.checks.wiring import clips, places, svg
