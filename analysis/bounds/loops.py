@@ -35,7 +35,7 @@ _MOST_IN_VAIN = 4
 """The laps of a loop that nothing limited so often, by other calls, are not gone through again."""
 _MOST_LAPS = 1 << 28
 """What counts further than this has not been understood."""
-_MOST_STEPS = 4000
+_MOST_STEPS = 1500
 """Nodes that are gone through, lap by lap."""
 OF_A_LENGTH = ("memcpy", "memmove", "memset")
 """Functions of the C library whose loops go by their third argument."""
