@@ -49,13 +49,6 @@ def add(made: Timeline, report: MaskReport) -> None:
         made.slice(group, track, name, ns(it.begin_cycle), ns(end), cycles=it.cycles, stack=stack)
 
 
-def timeline(report: MaskReport) -> Timeline:
-    """The timeline of a run of a program."""
-    made = Timeline()
-    add(made, report)
-    return made
-
-
 def run_timeline(
     folder: Path, explained: Explanation, made_of: Anatomy | None, allocator: Path | None = None
 ) -> Timeline:
