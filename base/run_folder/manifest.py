@@ -37,8 +37,8 @@ from .quantities import KEYS, Quantity
 if TYPE_CHECKING:
     from .edges import EdgeList
 
-Schema = Literal[3]
-SCHEMA: Schema = 3
+Schema = Literal[4]
+SCHEMA: Schema = 4
 REMEDY = "restore the file or decode the run again (./lab redecode)"
 
 # PRFTEN, ICEN and DCEN of FLASH_ACR (RM0368, section 3.8.1), and PRFTBE of an STM32F1 or F0
