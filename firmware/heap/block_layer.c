@@ -34,7 +34,6 @@ static inline bool is_payload(uint32_t size) {
 /** The physically following block, or NULL at the region's end. */
 static heap_block *block_after(const heap_block *block) {
     uint8_t *const after = (uint8_t *)block_payload(block) + block_size(block) - BLOCK_SHARED_BYTES;
-    HEAP_REQUIRE(after > (uint8_t *)block && after <= layer.end);
     return after < layer.end ? (heap_block *)(void *)after : NULL;
 }
 
@@ -52,8 +51,6 @@ static heap_block *place_header(void *at, uint32_t size, heap_block *prev) {
 /** Ends `block` after `size` bytes of payload and returns the block that begins there. */
 static heap_block *cut(heap_block *block, uint32_t size) {
     const uint32_t rest = block_size(block) - size - BLOCK_HEADER_BYTES;
-    HEAP_REQUIRE(is_payload(size));
-    HEAP_REQUIRE(block_size(block) >= size + BLOCK_HEADER_BYTES + BLOCK_SMALLEST_PAYLOAD);
     format_resize(block, size);
     uint8_t *const behind = (uint8_t *)block_payload(block) + size - BLOCK_SHARED_BYTES;
     return place_header(behind, rest, block);
@@ -61,7 +58,6 @@ static heap_block *cut(heap_block *block, uint32_t size) {
 
 /** Makes `after`, the block behind `block`, part of it. */
 static void merge(heap_block *block, heap_block *after) {
-    HEAP_REQUIRE(block_after(block) == after);
     format_set_merged(after);
     format_resize(block, block_size(block) + BLOCK_HEADER_BYTES + block_size(after));
     heap_block *const behind = block_after(block);
@@ -75,7 +71,6 @@ static void merge(heap_block *block, heap_block *after) {
 static inline bool header_is_sound(const heap_block *block);
 
 static void give_to_index(heap_block *block) {
-    HEAP_REQUIRE(is_payload(block_size(block)));
     format_set_free(block, block_after(block));
     layer.free_bytes += block_size(block);
     heap_index_insert(block);
@@ -83,14 +78,12 @@ static void give_to_index(heap_block *block) {
 
 static void take_from_index(heap_block *block) {
     HEAP_REQUIRE(header_is_sound(block) && block_is_free(block));
-    HEAP_REQUIRE(block_size(block) <= layer.free_bytes);
     heap_index_remove(block);
     layer.free_bytes -= block_size(block);
 }
 
 /** Gives back what `block` has above `size`, if that is enough for a block of its own. */
 static void split_rest(heap_block *block, uint32_t size) {
-    HEAP_REQUIRE(block_size(block) >= size);
     if (block_size(block) - size >= BLOCK_HEADER_BYTES + BLOCK_SMALLEST_PAYLOAD) {
         give_to_index(cut(block, size));
     }
@@ -101,7 +94,6 @@ static void split_rest(heap_block *block, uint32_t size) {
  */
 static heap_block *split_front(heap_block *block, uintptr_t payload) {
     const uint32_t front = (uint32_t)(payload - (uintptr_t)block_payload(block));
-    HEAP_REQUIRE(front < block_size(block));
     if (front == 0) {
         return block;
     }
@@ -145,7 +137,6 @@ void allocator_init(void *region, size_t bytes) {
 
 /** The payload of a request: a block must be able to hold what its index needs once it is freed. */
 static uint32_t round_up(size_t size) {
-    HEAP_REQUIRE(size != 0 && size <= layer.bytes);
     const uint32_t beyond = BLOCK_ALIGNMENT - 1u - BLOCK_SHARED_BYTES;
     const uint32_t rounded =
         (((uint32_t)size + beyond) & ~(BLOCK_ALIGNMENT - 1u)) + BLOCK_SHARED_BYTES;
@@ -155,9 +146,7 @@ static uint32_t round_up(size_t size) {
 
 /** A free block of at least `size` bytes, taken out of the index, or NULL. */
 static heap_block *take(uint32_t size) {
-    HEAP_REQUIRE(is_payload(size));
     heap_block *const block = heap_index_find(size, &layer.probes);
-    HEAP_REQUIRE(block == NULL || block_size(block) >= size);
     if (block != NULL) {
         take_from_index(block);
     }
@@ -185,7 +174,6 @@ allocator_result allocator_allocate(size_t size) {
  * The first aligned payload in `block` before which nothing lies, or enough for a block of its own.
  */
 static uintptr_t aligned_payload(const heap_block *block, uintptr_t alignment) {
-    HEAP_REQUIRE(alignment > BLOCK_ALIGNMENT && (alignment & (alignment - 1u)) == 0);
     const uintptr_t payload = (uintptr_t)block_payload(block);
     if ((payload & (alignment - 1u)) == 0) {
         return payload;
@@ -302,7 +290,6 @@ bool allocator_check(void) {
 
 /** Gives back what the live `block` has above `size`, together with a free block behind it. */
 static allocator_result trim(heap_block *block, uint32_t size) {
-    HEAP_REQUIRE(block_is_live(block) && block_size(block) >= size);
     if (block_size(block) - size >= BLOCK_HEADER_BYTES + BLOCK_SMALLEST_PAYLOAD) {
         give_to_index(coalesce(cut(block, size)));
     }
@@ -328,7 +315,6 @@ static bool fits_in_place(heap_block *block, uint32_t size) {
 }
 
 static allocator_result move(heap_block *block, uint32_t size) {
-    HEAP_REQUIRE(block_is_live(block) && block_size(block) < size);
     heap_block *const found = take(size);
     if (found == NULL) {
         return request_refused(HEAP_OUT_OF_MEMORY);
@@ -402,7 +388,6 @@ allocator_free_space allocator_read_free(void) {
 }
 
 allocator_extent allocator_extent_of(const void *payload) {
-    HEAP_REQUIRE(judge_free(payload) == HEAP_OK);
     return extent_around(payload, BLOCK_HEADER_BYTES, block_size(header_of(payload)));
 }
 

@@ -157,8 +157,6 @@ static bool is_free_at(const buddy_block *block, uint32_t level);
 static heap_status judge_free(const void *payload);
 
 static void file(buddy_block *block, uint32_t level) {
-    HEAP_REQUIRE(level < BUDDY_LEVELS && number_of(block) % (1u << level) == 0 &&
-                 number_of(block) + (1u << level) <= first_number() + HEAP.units);
     buddy_block *const second = HEAP.lists[level];
     mark(block, MARK_FREE, level);
     *links_of(block) = (buddy_links){.next = second, .previous = NULL};
@@ -200,7 +198,6 @@ static bool is_free_at(const buddy_block *block, uint32_t level) {
 
 /** Halves the block from `level` down to `wanted`, filing each second half. */
 static void halve(buddy_block *block, uint32_t level, uint32_t wanted) {
-    HEAP_REQUIRE(wanted <= level && level < BUDDY_LEVELS);
     const uint32_t number = number_of(block);
     while (level > wanted) {
         level--;
@@ -210,7 +207,6 @@ static void halve(buddy_block *block, uint32_t level, uint32_t wanted) {
 
 /** Files the block, merged with its buddy as long as that is free. */
 static void merge_and_file(buddy_block *block, uint32_t level) {
-    HEAP_REQUIRE(level < BUDDY_LEVELS && !is_free_at(block, level));
     uint32_t number = number_of(block);
     buddy_block *buddy = buddy_of(number, level);
     while (is_free_at(buddy, level)) {
@@ -248,7 +244,6 @@ void allocator_init(void *region, size_t bytes) {
 
 /** The level whose blocks hold `size` bytes, at most PAYLOAD_LIMIT. */
 static uint32_t level_for(uint32_t size) {
-    HEAP_REQUIRE(size != 0 && size <= PAYLOAD_LIMIT);
     const uint32_t units = (size + BUDDY_HEADER_BYTES + BUDDY_UNIT_BYTES - 1u) / BUDDY_UNIT_BYTES;
     return units <= 1u ? 0 : 32u - (uint32_t)__builtin_clz(units - 1u);
 }
@@ -288,8 +283,6 @@ static allocator_result align(allocator_result whole, uintptr_t alignment) {
     const uintptr_t aligned = (own + alignment - 1u) & ~(alignment - 1u);
     if (aligned != own) {
         buddy_block *const before = header_before((void *)aligned);
-        HEAP_REQUIRE((aligned - own) % 8u == 0 && aligned - own < LARGEST_ALIGNMENT);
-        HEAP_REQUIRE(aligned - own < whole.usable_bytes);
         mark(before, MARK_ALIGNED, (uint32_t)(aligned - own) / 8u);
         whole.payload = (void *)aligned;
         whole.usable_bytes -= aligned - own;
@@ -384,7 +377,6 @@ static allocator_result resize(void *payload, buddy_block *block, uint32_t size,
         return request_served(payload, usable_bytes);
     }
     const uint32_t wanted = level_for(size);
-    HEAP_REQUIRE(block->header.mark == MARK_LIVE);
     halve(block, level, wanted);
     mark(block, MARK_LIVE, wanted);
     return request_served(payload, payload_bytes(wanted));
@@ -456,7 +448,6 @@ allocator_free_space allocator_read_free(void) {
 
 allocator_extent allocator_extent_of(const void *payload) {
     const buddy_block *const block = block_of(payload);
-    HEAP_REQUIRE(judge_free(payload) == HEAP_OK);
     const uint32_t level = block->header.value;
     return extent_around(payload_of(block), BUDDY_HEADER_BYTES, payload_bytes(level));
 }

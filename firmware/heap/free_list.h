@@ -24,8 +24,6 @@ static inline free_links *free_list_links(const heap_block *block) {
 
 static inline void free_list_push(heap_block **head, heap_block *block) {
     heap_block *const second = *head;
-    HEAP_REQUIRE(block != NULL && block != second);
-    HEAP_REQUIRE(second == NULL || free_list_links(second)->previous == NULL);
     *free_list_links(block) = (free_links){.next = second, .previous = NULL};
     if (second != NULL) {
         free_list_links(second)->previous = block;

@@ -14,7 +14,6 @@
 #ifndef TAILSCOPE_HEAP_PLAIN_H
 #define TAILSCOPE_HEAP_PLAIN_H
 
-#include "bare.h"
 #include "request.h"
 
 /** Takes over `bytes` bytes at `region`, 16-byte aligned: afterwards nothing is live. */

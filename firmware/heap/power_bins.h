@@ -20,13 +20,11 @@ typedef struct {
 
 /** The bin of `size`. */
 static inline uint32_t power_bin_of(uint32_t size) {
-    HEAP_REQUIRE(size >= 1u << POWER_BINS_OFFSET);
     return 31u - (uint32_t)__builtin_clz(size) - POWER_BINS_OFFSET;
 }
 
 /** The first bin of which every block holds `size`. */
 static inline uint32_t power_bin_that_fits(uint32_t size) {
-    HEAP_REQUIRE(size != 0 && size <= 1u << 31);
     return power_bin_of(size - 1u + size);
 }
 
@@ -36,14 +34,12 @@ static inline void power_bins_reset(power_bins *bins) {
 
 static inline void power_bins_insert(power_bins *bins, heap_block *block) {
     const uint32_t bin = power_bin_of(block_size(block));
-    HEAP_REQUIRE(bin < POWER_BINS);
     free_list_push(&bins->lists[bin], block);
     bins->map |= 1u << bin;
 }
 
 static inline void power_bins_remove(power_bins *bins, heap_block *block) {
     const uint32_t bin = power_bin_of(block_size(block));
-    HEAP_REQUIRE(bin < POWER_BINS && (bins->map >> bin & 1u) != 0);
     free_list_unlink(&bins->lists[bin], block);
     if (bins->lists[bin] == NULL) {
         bins->map &= ~(1u << bin);
@@ -55,9 +51,7 @@ static inline void power_bins_remove(power_bins *bins, heap_block *block) {
  * last.
  */
 static inline heap_block *power_bins_first_from(const power_bins *bins, uint32_t bin) {
-    HEAP_REQUIRE(bin < 32u);
     const uint32_t candidates = bins->map >> bin << bin;
-    HEAP_REQUIRE(candidates == 0 || bins->lists[__builtin_ctz(candidates)] != NULL);
     return candidates == 0 ? NULL : bins->lists[__builtin_ctz(candidates)];
 }
 

@@ -8,8 +8,6 @@
 
 #include <stdint.h>
 
-#include "require.h"
-
 #define OCTAVES ((uint32_t)TAILSCOPE_TLSF_OCTAVES)
 #define SLOTS ((uint32_t)TAILSCOPE_TLSF_SLOTS)
 #define SLOT_BITS ((uint32_t)__builtin_ctz(SLOTS))
@@ -36,7 +34,6 @@ static inline uint32_t top_bit(uint32_t word) {
 }
 
 static inline uint32_t lowest_bit(uint32_t word) {
-    HEAP_REQUIRE(word != 0);
     return (uint32_t)__builtin_ctz(word);
 }
 
@@ -61,7 +58,6 @@ static inline position position_of(uint32_t size) {
  * The first slot of which every block holds `size`: that of the size rounded up to a slot's width.
  */
 static inline position position_that_fits(uint32_t size) {
-    HEAP_REQUIRE(size != 0 && size <= 1u << 31);
     return position_of(size + (1u << (octave_bit(size) - SLOT_BITS)) - 1u);
 }
 

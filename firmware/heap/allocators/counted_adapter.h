@@ -7,7 +7,6 @@
 #ifndef TAILSCOPE_HEAP_ALLOCATORS_COUNTED_ADAPTER_H
 #define TAILSCOPE_HEAP_ALLOCATORS_COUNTED_ADAPTER_H
 
-#include "bare.h"
 #include "request.h"
 
 static struct {

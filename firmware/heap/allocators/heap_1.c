@@ -7,7 +7,6 @@
  * begins further in.
  */
 #include "allocators/freertos/shipped.h"
-#include "bare.h"
 #include "request.h"
 
 /* The facade's region, which is its array. Weak, so that an image without the facade stays so. */

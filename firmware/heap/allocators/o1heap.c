@@ -11,7 +11,6 @@
 #include "o1heap.h"
 
 #include "allocators/shifted.h"
-#include "bare.h"
 #include "request.h"
 
 typedef struct fragment {

@@ -48,7 +48,6 @@ static uint32_t block_bytes(uint32_t pool) {
 
 /** The pool of the smallest blocks that hold `size` bytes, which is 1 to LARGEST_BYTES. */
 static uint32_t pool_for(uint32_t size) {
-    HEAP_REQUIRE(size != 0 && size <= LARGEST_BYTES);
     return size <= SMALLEST_BYTES ? 0 : 28u - (uint32_t)__builtin_clz(size - 1u);
 }
 
@@ -64,7 +63,6 @@ static uint32_t pool_around(uintptr_t address) {
 static bool is_begin(uint32_t pool, uintptr_t address);
 
 static void put(uint32_t pool, pool_block *block) {
-    HEAP_REQUIRE(pool < POOLS && is_begin(pool, (uintptr_t)block));
     block->next = heap.first_free[pool];
     heap.first_free[pool] = block;
     heap.not_empty |= 1u << pool;
@@ -73,7 +71,6 @@ static void put(uint32_t pool, pool_block *block) {
 
 static pool_block *take(uint32_t pool) {
     pool_block *const block = heap.first_free[pool];
-    HEAP_REQUIRE(block != NULL && pool_around((uintptr_t)block) == pool);
     heap.first_free[pool] = block->next;
     if (block->next == NULL) {
         heap.not_empty &= ~(1u << pool);
@@ -185,7 +182,6 @@ allocator_free_space allocator_read_free(void) {
 }
 
 allocator_extent allocator_extent_of(const void *payload) {
-    HEAP_REQUIRE(allocator_usable_size(payload) != 0);
     return extent_around(payload, 0, allocator_usable_size(payload));
 }
 

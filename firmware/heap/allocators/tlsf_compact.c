@@ -96,8 +96,6 @@ static block **begin_before(const block *of) {
  * free.
  */
 static inline __attribute__((always_inline)) void file(block *of, uint32_t size) {
-    HEAP_REQUIRE(size >= SMALLEST_BYTES && size % 8u == 0 && position_of(size).octave < OCTAVES);
-    HEAP_REQUIRE((uint8_t *)of >= heap.first && size <= (uintptr_t)(heap.end - (uint8_t *)of));
     of->size_and_bits = size | BIT_FREE;
     block *const after = behind(of);
     *begin_before(after) = of;
@@ -123,8 +121,6 @@ static inline __attribute__((always_inline)) void give(block *of, uint32_t size)
 
 /** `next` is what follows in a list whose head is taken out. */
 static inline void set_head(position at, block *next) {
-    HEAP_REQUIRE(at.octave < OCTAVES && (heap.octave_map >> at.octave & 1u) != 0);
-    HEAP_REQUIRE((heap.slot_maps[at.octave] >> at.slot & 1u) != 0);
     heap.lists[at.octave][at.slot] = next;
     if (LONGEST(next == NULL)) {
         heap.slot_maps[at.octave] &= ~(1u << at.slot);
@@ -176,7 +172,6 @@ static inline bool find(uint32_t size, position *found) {
 
 /** Frees `of`, merged with the blocks behind and before it if they are free. */
 static inline __attribute__((always_inline)) void merge_and_file(block *of) {
-    HEAP_REQUIRE(!is_free(of));
     uint32_t size = size_of(of);
     uint32_t gained_bytes =
         size - HEADER_BYTES; /* and a header for each block that this makes one with another */
@@ -217,7 +212,6 @@ static allocator_result hand_out(const block *of) {
 
 /** What a request takes of the region. */
 static uint32_t block_size(size_t size) {
-    HEAP_REQUIRE(size != 0 && size <= REGION_BYTES);
     const uint32_t rounded = ((uint32_t)size + HEADER_BYTES + 7u) & ~7u;
     return rounded < SMALLEST_BYTES ? SMALLEST_BYTES : rounded;
 }
@@ -227,7 +221,6 @@ static uint32_t block_size(size_t size) {
  * for a block.
  */
 static allocator_result make_live(block *of, uint32_t has, uint32_t size) {
-    HEAP_REQUIRE(size >= SMALLEST_BYTES && size <= has);
     const uint32_t before = of->size_and_bits & BIT_PREVIOUS_FREE;
     const bool split = has - size >= SMALLEST_BYTES;
     of->size_and_bits = (split ? size : has) | before;
@@ -247,7 +240,6 @@ static inline block *take(uint32_t size) {
         return NULL;
     }
     block *const head = heap.lists[at.octave][at.slot];
-    HEAP_REQUIRE(head != NULL && is_free(head) && size_of(head) >= size);
     set_head(at, head->next);
     heap.free_bytes -= size_of(head) - HEADER_BYTES;
     return head;
@@ -271,7 +263,6 @@ allocator_result allocator_allocate(size_t size) {
  * The first aligned payload in `of` before which nothing lies, or enough for a block of its own.
  */
 static uintptr_t aligned_payload(const block *of, uintptr_t alignment) {
-    HEAP_REQUIRE(alignment > 8u && (alignment & (alignment - 1u)) == 0);
     const uintptr_t own = (uintptr_t)payload_of(of);
     return (own & (alignment - 1u)) == 0
                ? own
@@ -326,7 +317,6 @@ heap_status allocator_free(void *payload) {
 /* Reallocation */
 
 static allocator_result move(block *of, size_t size) {
-    HEAP_REQUIRE(!is_free(of));
     const allocator_result moved = allocator_allocate(size);
     if (moved.status == HEAP_OK) {
         memcpy(moved.payload, payload_of(of), size_of(of) - HEADER_BYTES);
@@ -408,7 +398,6 @@ allocator_free_space allocator_read_free(void) {
 }
 
 allocator_extent allocator_extent_of(const void *payload) {
-    HEAP_REQUIRE(judge_free(payload) == HEAP_OK);
     return extent_around(payload, HEADER_BYTES, size_of(header_of(payload)) - HEADER_BYTES);
 }
 

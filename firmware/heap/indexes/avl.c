@@ -62,7 +62,6 @@ static void measure(heap_block *block) {
 
 static heap_block *turn_right(heap_block *top) {
     heap_block *const pivot = node_of(top)->left;
-    HEAP_REQUIRE(pivot != NULL);
     node_of(top)->left = node_of(pivot)->right;
     node_of(pivot)->right = top;
     measure(top);
@@ -72,7 +71,6 @@ static heap_block *turn_right(heap_block *top) {
 
 static heap_block *turn_left(heap_block *top) {
     heap_block *const pivot = node_of(top)->right;
-    HEAP_REQUIRE(pivot != NULL);
     node_of(top)->right = node_of(pivot)->left;
     node_of(pivot)->left = top;
     measure(top);
@@ -118,7 +116,6 @@ static void balance(const path *way) {
 
 /** Adds a place to the way and returns it. */
 static heap_block **step(path *way, heap_block **place) {
-    HEAP_REQUIRE(way->length <= LEVELS);
     way->place[way->length++] = place;
     return place;
 }
@@ -152,7 +149,6 @@ void heap_index_insert(heap_block *block) {
 
 /** Takes out the node `gone`, which has two subtrees: the next larger node takes its place. */
 static void replace_by_next(path *way, heap_block **place, heap_block *gone) {
-    HEAP_REQUIRE(node_of(gone)->left != NULL && node_of(gone)->right != NULL);
     const uint32_t below = way->length;
     heap_block **next = step(way, &node_of(gone)->right);
     while (node_of(*next)->left != NULL) {
@@ -169,7 +165,6 @@ void heap_index_remove(heap_block *block) {
     path way = {.length = 0};
     heap_block **const place = walk_to(&way, block_size(block));
     const bool was_node = *place == block;
-    HEAP_REQUIRE(*place != NULL);
     free_list_unlink(place, block);
     if (!was_node) {
         return;
@@ -190,7 +185,6 @@ void heap_index_remove(heap_block *block) {
 /* Searching */
 
 heap_block *heap_index_find(uint32_t size, uint32_t *probes) {
-    HEAP_REQUIRE(size >= BLOCK_SMALLEST_PAYLOAD);
     uint32_t looked_at = 0;
     heap_block *best = NULL;
     heap_block *block = root;

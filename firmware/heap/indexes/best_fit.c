@@ -27,7 +27,6 @@ void heap_index_remove(heap_block *block) {
 }
 
 heap_block *heap_index_find(uint32_t size, uint32_t *probes) {
-    HEAP_REQUIRE(size >= BLOCK_SMALLEST_PAYLOAD);
     uint32_t looked_at = 0;
     heap_block *best = NULL;
     for (heap_block *block = list; block != NULL; block = free_list_links(block)->next) {

@@ -25,7 +25,6 @@ void heap_index_remove(heap_block *block) {
 }
 
 heap_block *heap_index_find(uint32_t size, uint32_t *probes) {
-    HEAP_REQUIRE(size >= BLOCK_SMALLEST_PAYLOAD);
     return free_list_first_fit(list, size, probes);
 }
 

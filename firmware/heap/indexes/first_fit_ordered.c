@@ -27,7 +27,6 @@ void heap_index_insert(heap_block *block) {
         before = behind;
         behind = free_list_links(behind)->next;
     }
-    HEAP_REQUIRE(behind != block);
     *free_list_links(block) = (free_links){.next = behind, .previous = before};
     if (before != NULL) {
         free_list_links(before)->next = block;
@@ -44,7 +43,6 @@ void heap_index_remove(heap_block *block) {
 }
 
 heap_block *heap_index_find(uint32_t size, uint32_t *probes) {
-    HEAP_REQUIRE(size >= BLOCK_SMALLEST_PAYLOAD);
     return free_list_first_fit(list, size, probes);
 }
 

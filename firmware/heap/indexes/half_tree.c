@@ -63,7 +63,6 @@ static uint32_t top_bit(uint32_t word) {
 }
 
 static uint32_t bin_of(uint32_t size) {
-    HEAP_REQUIRE(size >= 1u << OFFSET);
     return top_bit(size) - OFFSET;
 }
 
@@ -77,7 +76,6 @@ static uint32_t directions(uint32_t size) {
 /** The place where `size` is filed, or the empty place where it belongs. */
 static heap_block **place_of(uint32_t size) {
     uint32_t bits = directions(size);
-    HEAP_REQUIRE(bin_of(size) < BINS);
     heap_block **place = &bins[bin_of(size)].child[bits >> 31];
     while (*place != NULL && block_size(*place) != size) {
         bits <<= 1;
@@ -127,7 +125,6 @@ static void refill(heap_block **place, heap_block *gone) {
 static void unfile(heap_block *block) {
     heap_block **const place = place_of(block_size(block));
     const bool was_node = *place == block;
-    HEAP_REQUIRE(*place != NULL && block != victim);
     free_list_unlink(place, block);
     if (was_node && *place != NULL) {
         inherit(*place, block); /* an equal block is the node now */
@@ -150,7 +147,6 @@ void heap_index_reset(void) {
 }
 
 void heap_index_insert(heap_block *block) {
-    HEAP_REQUIRE(block != victim);
     if (block_size(block) >= TAILSCOPE_LARGE_VICTIM_BYTES ||
         (victim != NULL && block_size(victim) >= TAILSCOPE_SMALL_VICTIM_BYTES)) {
         file(block);

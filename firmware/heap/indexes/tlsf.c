@@ -32,7 +32,6 @@ void heap_index_reset(void) {
 
 void heap_index_insert(heap_block *block) {
     const position at = position_of(block_size(block));
-    HEAP_REQUIRE(at.octave < OCTAVES);
     free_list_push(&lists[at.octave][at.slot], block);
     slot_maps[at.octave] |= 1u << at.slot;
     octave_map |= 1u << at.octave;
@@ -40,8 +39,6 @@ void heap_index_insert(heap_block *block) {
 
 void heap_index_remove(heap_block *block) {
     const position at = position_of(block_size(block));
-    HEAP_REQUIRE(at.octave < OCTAVES && (octave_map >> at.octave & 1u) != 0);
-    HEAP_REQUIRE((slot_maps[at.octave] >> at.slot & 1u) != 0);
     free_list_unlink(&lists[at.octave][at.slot], block);
     if (lists[at.octave][at.slot] == NULL) {
         slot_maps[at.octave] &= ~(1u << at.slot);
@@ -69,7 +66,6 @@ heap_block *heap_index_find(uint32_t size, uint32_t *probes) {
         at.octave = lowest_bit(octaves);
         slots = slot_maps[at.octave];
     }
-    HEAP_REQUIRE(lists[at.octave][lowest_bit(slots)] != NULL);
     return lists[at.octave][lowest_bit(slots)];
 }
 

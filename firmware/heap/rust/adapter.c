@@ -5,7 +5,6 @@
  */
 #include "rust_heap.h"
 
-#include "bare.h"
 #include "request.h"
 
 #define NATURAL_ALIGNMENT ((size_t)8)

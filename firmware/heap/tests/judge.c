@@ -50,7 +50,7 @@ static uint8_t *filled[MOST_BLOCKS];
 static size_t first_fill; /* blocks; 0 before the first */
 static bool tells_usable, checks_heap;
 
-/* Of an allocator behind an adapter (bare.h). */
+/* Of an allocator behind an adapter (request.h). */
 extern void *bare_allocate(size_t size) __attribute__((weak));
 extern void *bare_allocate_aligned(size_t size, size_t alignment) __attribute__((weak));
 

@@ -10,7 +10,6 @@
 #include "allocators/freertos/shipped.h"
 
 #include "allocators/shifted.h"
-#include "bare.h"
 #include "request.h"
 
 typedef struct {
