@@ -4,8 +4,8 @@
 
 #include "bench/records.h"
 #include "board/cycle_counter.h"
-#include "board/nvic.h"
 #include "board/markers.h"
+#include "board/nvic.h"
 #include "heap/port.h"
 
 /* The first repeat fetches the section from flash, like code that runs only now and then. */

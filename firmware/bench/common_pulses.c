@@ -4,8 +4,8 @@
 #include <stdint.h>
 
 #include "board/cycle_counter.h"
-#include "board/pins.h"
 #include "board/markers.h"
+#include "board/pins.h"
 
 /* A pulse is twelve samples wide at 24 MS/s, which is 2/7 of the core clock. The spacing is odd and
  * no multiple of 7, so the pulses meet the analyzer's clock at every phase. */

@@ -1,8 +1,8 @@
 #include "bench/records.h"
 
 #include "FreeRTOS.h"
-#include "board/reset.h"
 #include "board/nvic.h"
+#include "board/reset.h"
 #include "task.h"
 
 void fail(const char *reason, uint32_t detail) {

@@ -7,7 +7,8 @@
 #include "bench/image.h"
 
 /*
- * Operations that are no heap operations, between the same markers (docs/reference/operation-image.md, kind 4).
+ * Operations that are no heap operations, between the same markers
+ * (docs/reference/operation-image.md, kind 4).
  */
 
 /** What a call cost, in core cycles. */

@@ -5,9 +5,9 @@
 #include "bench/other_operations.h"
 #include "board/compare_output.h"
 #include "board/cycle_counter.h"
+#include "board/markers.h"
 #include "board/nvic.h"
 #include "board/pins.h"
-#include "board/markers.h"
 #include "board_table.h"
 #include "task.h"
 

@@ -86,10 +86,7 @@ def _build(program: str, target: str, profile: str, flags: tuple[str, ...], *opt
     settings = (f"RUSTC={_rustc()}", "RUSTC_BOOTSTRAP=1", f"CARGO_ENCODED_RUSTFLAGS={encoded}")
     in_folder = ("env", "-C", str(_PACKAGE), *settings, "CARGO_INCREMENTAL=0", "cargo")
     core = ("-Zbuild-std=core", "--locked", "--target", target)
-    try:
-        _run("fetch", [*in_folder, "fetch", *core, "--offline"])
-    except CratePageError:
-        _run("fetch", [*in_folder, "fetch", *core])
+    _run("fetch", [*in_folder, "fetch", *core])
     chosen = ("--profile", profile, "--bin", program, *options, "--target-dir", str(_BUILDS))
     _run("build", [*in_folder, "build", "--quiet", "--offline", *core, *chosen])
     return _BUILDS / target / profile / program

@@ -1,4 +1,4 @@
-# Debian's gcc-arm-none-eabi with newlib-nano. What depends on the core is in cores/.
+# Debian's gcc-arm-none-eabi with newlib-nano. What depends on the core is in board.cmake.
 set(CMAKE_SYSTEM_NAME Generic)
 set(CMAKE_SYSTEM_PROCESSOR cortex-m)
 

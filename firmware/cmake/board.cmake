@@ -4,7 +4,7 @@ include_guard(DIRECTORY)
 # board's is in its folder, most of it as a table (docs/reference/board-toml.md).
 #
 # Sets board (the shared folder), board_folder, board_includes, board_script (the linker's),
-# board_family, board_locks, and what cores/ says of its core, and defines tailscope_board_files().
+# board_family, board_locks, and what is known of its core, and defines tailscope_board_files().
 # All that is compiled from here on is compiled for that core.
 set(TAILSCOPE_BOARD "nucleo-f401re" CACHE STRING "A folder of firmware/boards, or the path of one elsewhere")
 set(board "${CMAKE_CURRENT_LIST_DIR}/../board")
@@ -35,9 +35,27 @@ endif()
 list(GET told 0 board_family)
 list(GET told 1 core)
 list(SUBLIST told 2 -1 board_locks)
-include("${CMAKE_CURRENT_LIST_DIR}/cores/${core}.cmake" OPTIONAL RESULT_VARIABLE core_known)
-if(NOT core_known)
-    message(FATAL_ERROR "${board_folder} has the core '${core}', of which firmware/cmake/cores knows nothing.")
+# Of a core: the compiler's flags, the folder of its assembly in firmware/board, FreeRTOS's port, Rust's
+# target. The M4F is the Cortex-M4 with its single-precision FPU.
+string(REGEX REPLACE "f$" "" core_cpu "${core}")
+set(core_flags -mcpu=${core_cpu} -mthumb -mfloat-abi=soft)
+set(core_architecture armv7m)
+set(core_kernel_sources port.c)
+set(core_rust_flags -Ctarget-cpu=${core_cpu})
+if(core MATCHES "^cortex-m0(plus)?$")
+    set(core_architecture armv6m)
+    set(core_kernel_port portable/GCC/ARM_CM0)
+    set(core_kernel_sources port.c portasm.c)
+    set(core_rust_target thumbv6m-none-eabi)
+elseif(core STREQUAL "cortex-m3")
+    set(core_kernel_port portable/GCC/ARM_CM3)
+    set(core_rust_target thumbv7m-none-eabi)
+elseif(core STREQUAL "cortex-m4f")
+    set(core_flags -mcpu=${core_cpu} -mthumb -mfpu=fpv4-sp-d16 -mfloat-abi=hard)
+    set(core_kernel_port portable/GCC/ARM_CM4F)
+    set(core_rust_target thumbv7em-none-eabihf)
+else()
+    message(FATAL_ERROR "${board_folder} has the core '${core}', of which firmware/cmake/board.cmake knows nothing.")
 endif()
 add_compile_options(${core_flags})
 add_link_options(${core_flags})

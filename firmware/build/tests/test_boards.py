@@ -4,6 +4,7 @@ import pytest
 
 from firmware.build import board_table, boards, fit
 from firmware.build.boards import BoardError
+from firmware.build.families import causes
 from tests.tables import table
 
 ACCELERATORS = {"stm32f4": 0x700, "stm32l4": 0x700, "stm32f1": 0x10, "stm32f0": 0x10}
@@ -97,3 +98,11 @@ def test_what_is_wrong_is_one_sentence_with_its_place(
         boards.board(str(folder))
     assert says in str(refused.value)
     assert str(folder) in str(refused.value) or "board.toml" in str(refused.value)
+
+
+@table
+def test_the_causes_of_a_reset_are_those_of_the_manual(
+    family: str, flags: int, says: tuple[str, ...]
+) -> None:
+    """RCC_CSR in RM0368, 6.3.18, RM0351, 6.4.29, and RM0008, 7.3.10."""
+    assert causes(flags, family) == says

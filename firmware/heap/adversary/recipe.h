@@ -30,15 +30,15 @@ typedef enum { ORDER_OLDEST_FIRST, ORDER_YOUNGEST_FIRST, ORDER_SHUFFLED } recipe
 typedef enum { STEP_LOOP, STEP_SWEEP, STEP_RETURN, STEP_KINDS } recipe_step_kind;
 
 typedef struct {
-    int32_t kind;    /**< recipe_step_kind */
-    int32_t count;   /**< laps of a loop, blocks of a sweep, rounds of a return */
-    int32_t acts;    /**< of a loop */
-    int32_t first;   /**< of a sweep: live blocks left alone, from the oldest */
-    int32_t stride;  /**< of a sweep */
-    int32_t order;   /**< of a sweep: recipe_order */
-    int32_t back;    /**< of a return: how many steps */
-    int32_t halves;  /**< of a return: 4 doubles the sizes */
-    int32_t more;    /**< of a return: bytes more in each round */
+    int32_t kind;   /**< recipe_step_kind */
+    int32_t count;  /**< laps of a loop, blocks of a sweep, rounds of a return */
+    int32_t acts;   /**< of a loop */
+    int32_t first;  /**< of a sweep: live blocks left alone, from the oldest */
+    int32_t stride; /**< of a sweep */
+    int32_t order;  /**< of a sweep: recipe_order */
+    int32_t back;   /**< of a return: how many steps */
+    int32_t halves; /**< of a return: 4 doubles the sizes */
+    int32_t more;   /**< of a return: bytes more in each round */
     recipe_act act[RECIPE_MOST_ACTS];
 } recipe_step;
 

@@ -31,18 +31,11 @@ function(tailscope_find_rust)
     set(rust_source "${source}" PARENT_SCOPE)
 endfunction()
 
-# Sets rust_target and rust_flags for the machine that is compiled for; the flags match those of our C.
-function(tailscope_choose_rust_target)
-    if(core_rust_target)
-        set(target ${core_rust_target})
-        set(flags ${core_rust_flags})
-    else()
-        set(target i686-unknown-linux-gnu)
-        set(flags)
-    endif()
-    set(rust_target ${target} PARENT_SCOPE)
-    set(rust_flags ${flags} PARENT_SCOPE)
-endfunction()
+# The machine that is compiled for, by default this one; core_rust_flags match those of our C.
+set(rust_target i686-unknown-linux-gnu)
+if(core_rust_target)
+    set(rust_target ${core_rust_target})
+endif()
 
 # Sets rust_environment: no absolute path reaches the library, so the same sources give the same
 # bytes from any folder.
@@ -52,7 +45,7 @@ function(tailscope_hide_rust_folders)
         set(cargo_home "$ENV{HOME}/.cargo")
     endif()
     file(REAL_PATH "${rust_source}" real_source)
-    set(flags ${rust_flags})
+    set(flags ${core_rust_flags})
     foreach(pair "${rust_package}=rust" "${TAILSCOPE_RUST_BUILDS}=build" "${cargo_home}=cargo" "${real_source}=core" "${rust_source}=core")
         list(APPEND flags "--remap-path-prefix=${pair}")
     endforeach()
@@ -65,14 +58,12 @@ endfunction()
 
 # Fetches what Cargo.lock and the compiler's own lock file pin, if it is not there yet.
 function(tailscope_fetch_crates)
-    set(fetch "${CMAKE_COMMAND}" -E env ${rust_environment}
-        "${TAILSCOPE_CARGO}" fetch --locked -Zbuild-std=${rust_std} --target ${rust_target})
-    execute_process(COMMAND ${fetch} --offline WORKING_DIRECTORY "${rust_package}" RESULT_VARIABLE missing OUTPUT_QUIET ERROR_QUIET)
-    if(missing)
-        execute_process(COMMAND ${fetch} WORKING_DIRECTORY "${rust_package}" RESULT_VARIABLE failed OUTPUT_QUIET ERROR_VARIABLE complaint)
-        if(failed)
-            message(FATAL_ERROR "cargo could not fetch the crates of heap/rust: check the network.\n${complaint}")
-        endif()
+    execute_process(
+        COMMAND "${CMAKE_COMMAND}" -E env ${rust_environment}
+                "${TAILSCOPE_CARGO}" fetch --locked -Zbuild-std=${rust_std} --target ${rust_target}
+        WORKING_DIRECTORY "${rust_package}" RESULT_VARIABLE failed OUTPUT_QUIET ERROR_VARIABLE complaint)
+    if(failed)
+        message(FATAL_ERROR "cargo could not fetch the crates of heap/rust: check the network.\n${complaint}")
     endif()
 endfunction()
 
@@ -92,7 +83,6 @@ endfunction()
 
 function(tailscope_rust_heap feature)
     tailscope_find_rust()
-    tailscope_choose_rust_target()
     tailscope_hide_rust_folders()
     tailscope_fetch_crates()
     tailscope_flag_the_crate(${feature})

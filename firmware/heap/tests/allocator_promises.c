@@ -1,4 +1,4 @@
-#include "allocator_promises.h"
+#include "suite.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,10 +1,8 @@
-#include "harness.h"
+#include "suite.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include "shadow.h"
 
 static unsigned checks;
 static unsigned failures;

@@ -31,7 +31,7 @@
 #include <unistd.h>
 
 #include "allocator.h"
-#include "allocator_promises.h"
+#include "suite.h"
 
 enum { SLOTS = 64, LINE_BYTES = 64, LONGEST_REGION = 1 << 20, MOST_BLOCKS = 1 << 14 };
 enum { FILLING = SLOTS, NOBODY = 0xFF };

@@ -1,4 +1,4 @@
-#include "port_stub.h"
+#include "suite.h"
 
 #include <setjmp.h>
 #include <stdio.h>

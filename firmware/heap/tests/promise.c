@@ -1,4 +1,4 @@
-#include "promise.h"
+#include "bench.h"
 
 #include <stdio.h>
 #include <stdlib.h>

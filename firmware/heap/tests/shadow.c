@@ -1,12 +1,10 @@
-#include "shadow.h"
+#include "suite.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #include "allocator.h"
-#include "allocator_promises.h"
 #include "bench.h"
-#include "harness.h"
 
 typedef struct {
     uint8_t *payload;

@@ -1,10 +1,7 @@
 /* The figures against the shadow's sums, and the overhead that the allocator declares against what
  * a full heap holds. */
 #include "allocator.h"
-#include "allocator_promises.h"
 #include "bench.h"
-#include "harness.h"
-#include "shadow.h"
 
 static void agrees(size_t allocations, size_t frees) {
     const heap_statistics now = heap_read_statistics();

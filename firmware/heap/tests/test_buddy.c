@@ -3,7 +3,6 @@
 #include <string.h>
 
 #include "bench.h"
-#include "harness.h"
 
 /** An aligned payload lies inside its block; the word before it leads back, until it is freed. */
 static void aligned_payloads_lead_back(void) {

@@ -1,9 +1,7 @@
 /* The invariant checker, against damage planted one word at a time: it must see each, and nothing
  * else. */
 #include "bench.h"
-#include "harness.h"
 #include "index.h"
-#include "promise.h"
 
 /*
  * 0 live, 1 free, 2 live, 3 free, 4 live: blocks 1 and 3 are on one free list, one behind the

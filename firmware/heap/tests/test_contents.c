@@ -1,9 +1,6 @@
 /* Seeded churn: what is live keeps its bytes, its place and its alignment, whatever happens around
  * it. */
-#include "allocator_promises.h"
 #include "bench.h"
-#include "harness.h"
-#include "shadow.h"
 
 enum { LIVE_LIMIT = 160, OPERATIONS = TAILSCOPE_CHURN_OPERATIONS };
 

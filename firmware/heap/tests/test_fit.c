@@ -1,8 +1,6 @@
 /* Which free blocks a search finds: those that the index promises, and no others where memory use
  * is incomplete. */
 #include "bench.h"
-#include "harness.h"
-#include "promise.h"
 
 /** Takes all that is left, so that what is freed afterwards is all there is. */
 static void exhaust(void) {

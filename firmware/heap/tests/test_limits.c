@@ -1,11 +1,7 @@
 /* Alignments up to the largest and above it, on a region of any size; and that requirements are
  * held to (require.h). */
 #include "allocator.h"
-#include "allocator_promises.h"
 #include "bench.h"
-#include "harness.h"
-#include "port_stub.h"
-#include "shadow.h"
 
 enum { BLOCKS = 8, PROMISED_ALIGNMENT = 4096 };
 

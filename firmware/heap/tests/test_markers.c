@@ -1,9 +1,6 @@
 /* Every operation, refused ones too, is one lock, one marker pair, and one witness of what lies
  * between. */
-#include "allocator_promises.h"
 #include "bench.h"
-#include "harness.h"
-#include "port_stub.h"
 
 static port_stub_record before;
 

@@ -1,7 +1,6 @@
 /* The pools: their blocks, their order, and what a free of no block does. Which block a request
  * gets is models.py's. */
 #include "bench.h"
-#include "harness.h"
 
 static void last_in_first_out(void) {
     heap_reset();

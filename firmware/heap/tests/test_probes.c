@@ -2,8 +2,6 @@
 #include <string.h>
 
 #include "bench.h"
-#include "harness.h"
-#include "promise.h"
 
 /**
  * What an index must count on few blocks, worked out by hand from the rules in its first comment.

@@ -1,9 +1,6 @@
 /* Reallocation: the content comes along, a failure changes nothing, and an allocator without it
  * says so. */
-#include "allocator_promises.h"
 #include "bench.h"
-#include "harness.h"
-#include "shadow.h"
 
 static void without_one_it_is_said(void) {
     heap_reset();

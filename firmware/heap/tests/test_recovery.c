@@ -1,8 +1,5 @@
 /* Taking everything and giving it back: in any order, and with holes. */
-#include "allocator_promises.h"
 #include "bench.h"
-#include "harness.h"
-#include "shadow.h"
 
 static size_t fill(size_t size) {
     const size_t before = shadow_live();

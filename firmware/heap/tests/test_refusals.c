@@ -3,7 +3,6 @@
 #include <string.h>
 
 #include "bench.h"
-#include "harness.h"
 
 static uint8_t *region_start;
 static uint8_t before[65536];

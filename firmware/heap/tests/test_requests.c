@@ -2,10 +2,7 @@
  * changes. */
 #include <stdint.h>
 
-#include "allocator_promises.h"
 #include "bench.h"
-#include "harness.h"
-#include "shadow.h"
 
 static void is_refused(size_t size, size_t alignment, heap_status why) {
     const heap_statistics was = heap_read_statistics();

@@ -1,8 +1,6 @@
 /* The block layer with a header of 8 or 4 bytes, and tlsf_compact, whose words are the same without
  * the mark: what they tell of a neighbour, and that damage is seen. */
-#include "allocator_promises.h"
 #include "bench.h"
-#include "harness.h"
 
 enum { MARK = 0x54000000, FREE = 1, BEFORE = 2 };
 

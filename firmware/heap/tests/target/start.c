@@ -5,7 +5,7 @@
 
 #include "board/pins.h"
 #include "board/links.h"
-#include "harness.h"
+#include "suite.h"
 
 extern uint32_t stack_top[], data_load[], data_start[], data_end[], bss_start[], bss_end[];
 
