@@ -61,11 +61,11 @@ class Memory(Table):
     """Sizes in bytes."""
 
     flash_bytes: PositiveInt
-    firmware_bytes: PositiveInt
+    firmware_bytes: Annotated[int, Field(gt=0, multiple_of=_PAGE_BYTES)]
     """The beginning of the flash that the firmware may take, in whole sectors or pages. The
     operation image has what is behind it, 256 KiB at most.
     """
-    sram_bytes: PositiveInt
+    sram_bytes: Annotated[int, Field(gt=0, multiple_of=1024)]
     """From 0x20000000 on."""
     heap_bytes: PositiveInt = heap_size.DEFAULT_BYTES
     """The heap's region where nobody says another."""
@@ -77,13 +77,9 @@ class Memory(Table):
 
     @model_validator(mode="after")
     def _holds_an_image(self) -> Memory:
-        if self.firmware_bytes % _PAGE_BYTES:
-            raise WrongValueError(f"must be a multiple of {_PAGE_BYTES:,}", "firmware_bytes")
         if self.flash_bytes - self.firmware_bytes < LEAST_OPERATIONS_BYTES:
             words = f"must be {LEAST_OPERATIONS_BYTES:,} or more behind the firmware, for the operation image"
             raise WrongValueError(words, "flash_bytes")
-        if self.sram_bytes % 1024:
-            raise WrongValueError("must be a multiple of 1,024", "sram_bytes")
         if range_ := heap_size.refused(self.heap_bytes, self.sram_bytes):
             raise WrongValueError(f"must be {range_}", "heap_bytes")
         return self
@@ -130,12 +126,12 @@ class Timers(Table):
         stimulus, frame = self.stimulus, self.frame
         if stimulus.timer == frame.timer and stimulus.channel == frame.channel:
             raise WrongValueError("must be another channel than the stimulus's, or another timer", "frame")
+        used = [stimulus.timer, frame.timer]
         for role in ("control", "counter"):
             timer = getattr(self, role)
-            if timer and timer.timer in (stimulus.timer, frame.timer):
+            if timer and timer.timer in used:
                 raise WrongValueError("must be a timer of its own", role)
-        if self.control and self.counter and self.control.timer == self.counter.timer:
-            raise WrongValueError("must be a timer of its own", "counter")
+            used += [timer.timer] if timer else []
         if self.control and self.control.interrupt <= stimulus.interrupt + 1:
             words = "must be a greater one than the stimulus has: it ends the vector table"
             raise WrongValueError(words, "control", "interrupt")

@@ -135,24 +135,16 @@ class Build:
         note.unlink(missing_ok=True)
         command = ["cmake", "--build", str(self.folder)]
         try:
-            if not self._is_configured():
+            # Was the folder last configured like this, and does it lie where that was done?
+            if self._must_begin_anew or self._note.read_text(encoding="utf-8") != self._choices:
                 raise BuildError
-            self.run_step("compile", command)
-        except BuildError:
+            run_step(self.title, "compile", command)
+        except (BuildError, OSError, UnicodeDecodeError):
             self.configure()
-            self.run_step("compile", command)
+            run_step(self.title, "compile", command)
         if digest:
             note.write_text(digest, encoding="ascii")
             build_cache.keep(digest, self.folder)
-
-    def _is_configured(self) -> bool:
-        """Whether the folder was last configured like this, and lies where that was done."""
-        if self._must_begin_anew or not (self.folder / "build.ninja").exists():
-            return False
-        try:
-            return self._note.read_text(encoding="utf-8") == self._choices
-        except (OSError, UnicodeDecodeError):
-            return False
 
     @property
     def _digest(self) -> str:
@@ -181,13 +173,9 @@ class Build:
         ]
         with suppress(OSError):
             self._note.unlink(missing_ok=True)
-        self.run_step("configure", command)
+        run_step(self.title, "configure", command)
         with suppress(OSError):
             self._note.write_text(self._choices, encoding="utf-8")
-
-    def run_step(self, step: str, command: list[str]) -> None:
-        """Runs `command`, which is to `step`. Raises BuildError with the last words of the tool."""
-        run_step(self.title, step, command)
 
 
 def run_step(title: str, step: str, command: list[str], folder: Path | None = None) -> str:

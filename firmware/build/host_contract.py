@@ -103,13 +103,11 @@ def judge(folder: Path, operations: Sequence[str], within_s: int, passing: Seque
         except OSError as error:
             raise HostHeapError(f"{folder / 'judge'} did not run: {error}.") from None
     said = [line for line in done.stdout.splitlines() if not line.startswith("left out")]
-    _, _, lines = "\n".join(said).partition("begin")
-    sentences = lines.split("\n")[1:]
-    if not sentences or sentences[-1].split()[:1] not in (["holds"], ["broken"], ["died"]):
-        return Judged(
-            tuple(sentences), ("died", str(max(_SANITIZER, -done.returncode))), _reason(done.stderr)
-        )
-    return Judged(tuple(sentences[:-1]), tuple(sentences[-1].split()), _reason(done.stderr))
+    *places, last = "\n".join(said).partition("begin")[2].split("\n")[1:] or [""]
+    if last.startswith(("holds", "broken", "died")):
+        return Judged(tuple(places), tuple(last.split()), _reason(done.stderr))
+    died = ("died", str(max(_SANITIZER, -done.returncode)))
+    return Judged((*places, last) if last else (), died, _reason(done.stderr))
 
 
 def _reason(said: str) -> str:

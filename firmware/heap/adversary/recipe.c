@@ -116,7 +116,7 @@ static int32_t draw(recipe_random *source, recipe_range range) {
 static void change(recipe_random *source, int32_t *number, recipe_range range, bool touch) {
     const int64_t now = *number;
     const int32_t by = either_sign(source, any_magnitude(source, 8));
-    switch (random_below(source, touch ? 2 : 6)) {
+    switch (random_below(source, touch ? 2 : 5)) {
     case 0:
         *number = within(range, now + by);
         break;
@@ -127,10 +127,7 @@ static void change(recipe_random *source, int32_t *number, recipe_range range, b
         *number = within(range, one_in(source, 2) ? 2 * now : now / 2);
         break;
     case 3:
-        *number = within(range, now + now / 8 + 1);
-        break;
-    case 4:
-        *number = range.most;
+        *number = range.most <= laps.most ? range.most : draw(source, range);
         break;
     default:
         *number = draw(source, range);
