@@ -138,10 +138,10 @@ class Build:
             # Was the folder last configured like this, and does it lie where that was done?
             if self._must_begin_anew or self._note.read_text(encoding="utf-8") != self._choices:
                 raise BuildError
-            run_step(self.title, "compile", command)
+            self.run_step("compile", command)
         except (BuildError, OSError, UnicodeDecodeError):
             self.configure()
-            run_step(self.title, "compile", command)
+            self.run_step("compile", command)
         if digest:
             note.write_text(digest, encoding="ascii")
             build_cache.keep(digest, self.folder)
@@ -156,10 +156,11 @@ class Build:
         own = any(re.search("[=;]/", text) for text in definitions)
         if INSTALLED or own or not self.source.is_relative_to(_SOURCES):
             return ""
-        # The room without its Python, its pages, and the tables of both and of tests.
+        # The room without its pages, tests' tables, and its Python but for what CMake calls.
         left_out = (".py", ".md", "families.toml", "tests.toml")
         sources = source_digest.digest(_SOURCES.name, leave_out=left_out)
         words = [sources, str(self.source.relative_to(ROOT)), *definitions, *source_digest.tools(_TOOLS)]
+        words += [(_SOURCES / "build" / f"{name}.py").read_text() for name in ("board_table", "promises")]
         words += [os.environ.get(name, "") for name in ("CARGO_HOME", "CC", "CFLAGS", "LDFLAGS")]
         return hashlib.sha256("\0".join(words).encode()).hexdigest()
 
@@ -173,9 +174,13 @@ class Build:
         ]
         with suppress(OSError):
             self._note.unlink(missing_ok=True)
-        run_step(self.title, "configure", command)
+        self.run_step("configure", command)
         with suppress(OSError):
             self._note.write_text(self._choices, encoding="utf-8")
+
+    def run_step(self, step: str, command: list[str]) -> None:
+        """Runs `command`, which is to `step`. Raises BuildError with the last words of the tool."""
+        run_step(self.title, step, command)
 
 
 def run_step(title: str, step: str, command: list[str], folder: Path | None = None) -> str:
