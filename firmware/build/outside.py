@@ -270,8 +270,8 @@ def _build_words(
             words += [f"tailscope_index_finds({finds} TAILSCOPE_LEAST_PAYLOAD={statement.smallest_payload}u)"]
     locking = statement.locking or (("scheduler",) if is_freertos else ())
     payload = statement.smallest_payload if examined.format == "index.h" else None
-    told = build_words(statement.knobs, locking, promises, payload)
-    return [*told, *words], promises, plain if isinstance(plain, str) else None
+    row_words = build_words(statement.knobs, locking, promises, payload)
+    return [*row_words, *words], promises, plain if isinstance(plain, str) else None
 
 
 def _keep(file: Path, heap: Path, name: str, words: Sequence[str], examined: ExaminedFile) -> Path:

@@ -55,10 +55,10 @@ if __name__ == "__main__":
         row: Mapping[str, Any] = tomllib.loads(CATALOGUE.read_text())[sys.argv[1]]
         # The block layer keeps all for an index.
         promised = PROMISES if row["kind"] == "index" else row["promises"]
-        told = build_words(
+        lines = build_words(
             row.get("knobs", {}), row.get("locking", ()), promised, row.get("smallest_payload")
         )
-        print(*told, sep="\n")
+        print(*lines, sep="\n")
     except (IndexError, LookupError, TypeError, ValueError) as error:
         sys.exit(
             f"Usage: python -m firmware.build.promises ALLOCATOR, an id of heap/catalogue.toml ({error})."

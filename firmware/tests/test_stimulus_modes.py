@@ -6,12 +6,13 @@ from itertools import islice, pairwise
 
 import pytest
 
-from base.run_folder.records import StatRecord
+from base.run_folder.records import FailRecord, StatRecord
 from capture.instruments.timekeeping import random_intervals
 from firmware.build import image as firmware
 from firmware.tests.images import ALLOCATE, CALL, FREE, entry, image
 from firmware.tests.test_on_virtual_nucleo import CHURN, Runner, assert_all_answered, runner
 from scenarios.stimulus import Stimulus
+from tests.tables import table
 
 LEAD_TICKS = 40
 SWEEP = range(0, 300, 10)
@@ -58,3 +59,17 @@ def test_a_swept_edge_comes_once_per_operation_that_asks(run: Runner) -> None:
         begin < stimulus < end for stimulus, (begin, end) in zip(stimuli, pairwise(windows), strict=False)
     )
     assert_all_answered(done)
+
+
+@pytest.fixture(scope="module")
+def narrow() -> Runner:
+    """A board with timers of 16 bits."""
+    return runner(firmware.build("tlsf", board="nucleo-f103rb").elf)
+
+
+@table
+def test_a_period_that_16_bits_cannot_count_is_refused(
+    narrow: Runner, mode: int, period: int, control: int
+) -> None:
+    wrong = image(entry(ALLOCATE, 0, 40), mode=mode, stimulus_period=period, control_period=control)
+    assert narrow(wrong).only(FailRecord) == FailRecord("period", period)
