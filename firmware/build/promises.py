@@ -11,9 +11,8 @@ from __future__ import annotations
 import sys
 import tomllib
 from collections.abc import Collection, Mapping, Sequence
+from pathlib import Path
 from typing import Any, Literal, get_args
-
-from base.paths import ROOT
 
 Promise = Literal[
     "frees",
@@ -33,7 +32,7 @@ Promise = Literal[
 
 PROMISES: tuple[Promise, ...] = get_args(Promise)
 
-CATALOGUE = ROOT / "firmware" / "heap" / "catalogue.toml"
+CATALOGUE = Path(__file__).resolve().parents[1] / "heap" / "catalogue.toml"
 
 
 def build_words(
