@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import struct
 import zlib
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 from typing import TypeAlias
@@ -229,30 +229,6 @@ def encode(image: Image) -> bytes:
         image.name.encode(),
     )
     return header + body
-
-
-def with_records(
-    data: bytes,
-    records: str,
-    baud: int = DEFAULT_BAUD,
-    clock: str = CLOCKS[0],
-    debugger_leaves: bool = False,
-) -> bytes:
-    """The same encoded image with its records carried by `records`, one of RECORDS.
-
-    `baud` is the serial line's rate, and `clock`, one of CLOCKS, what feeds the core's.
-    `debugger_leaves` is whether whoever resets the board lets go of its core behind that. Raises
-    ImageError for what there is not.
-    """
-    image = decode(data)
-    changed = replace(image, records=records, baud=baud, clock=clock, debugger_leaves=debugger_leaves)
-    return data if changed == image else encode(changed)
-
-
-def without_control(data: bytes) -> bytes:
-    """The same encoded image without a control interrupt."""
-    image = decode(data)
-    return encode(replace(image, stimulus=replace(image.stimulus, control_period_ticks=0)))
 
 
 def body_crc32(data: bytes) -> int:

@@ -27,8 +27,6 @@ from scenarios.operations import (
     body_crc32,
     decode,
     encode,
-    with_records,
-    without_control,
 )
 from scenarios.parameters import Value
 from scenarios.stimulus import SWEEP_LEAD_TICKS, Stimulus
@@ -109,15 +107,17 @@ class Plan:
         it is to wait until a debugger has let go of the core. Raises ImageError for what there is
         not.
         """
-        image = with_records(self.image, records, baud, clock, debugger_leaves)
-        return replace(self, image=image, records=records)
+        image = replace(
+            decode(self.image), records=records, baud=baud, clock=clock, debugger_leaves=debugger_leaves
+        )
+        return replace(self, image=encode(image), records=records)
 
     def without_control(self) -> Plan:
         """The same plan for a board that has no control interrupt."""
         if not self.stimulus.control_period_ticks:
             return self
         stimulus = replace(self.stimulus, control_period_ticks=0)
-        return replace(self, stimulus=stimulus, image=without_control(self.image))
+        return replace(self, stimulus=stimulus, image=encode(replace(decode(self.image), stimulus=stimulus)))
 
 
 def seed_of(parameters: Mapping[str, Value]) -> int | None:
