@@ -18,8 +18,15 @@ from base.run_folder.manifest import Imported
 from base.run_folder.session_file import read_channels
 from capture.importing import level_tables, saleae_binary, waves
 from capture.importing.saleae_binary import read_saleae_binary
-from capture.importing.selection import Selection
-from capture.importing.timed import LINE_MOST_BYTES, TEXT_MOST_BYTES, RateFrom, Timed, agreed, sampled
+from capture.importing.timed import (
+    LINE_MOST_BYTES,
+    TEXT_MOST_BYTES,
+    RateFrom,
+    Selection,
+    Timed,
+    agreed,
+    sampled,
+)
 from capture.importing.vcd import read_vcd
 from capture.importing.waves import read_waves
 

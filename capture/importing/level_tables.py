@@ -28,8 +28,7 @@ from base.files.complaints import quoted
 from base.files.errors import CaptureError
 from base.run_folder.edges import MOST_SAMPLES, Words
 from base.run_folder.tables import without_panic
-from capture.importing.selection import Selection
-from capture.importing.timed import LINE_MOST_BYTES, Timed, agreed, check_count, stated_in
+from capture.importing.timed import LINE_MOST_BYTES, Selection, Timed, agreed, check_count, stated_in
 
 MOST_BYTES = 1 << 37
 """2**33 samples of 8 channels. They are read as a stream."""

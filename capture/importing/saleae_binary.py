@@ -20,8 +20,7 @@ import numpy.typing as npt
 from base.files.errors import CaptureError
 from base.files.whole import read_bytes
 from base.run_folder.edges import MOST_EDGES
-from capture.importing.selection import Selection
-from capture.importing.timed import Timed, check_count
+from capture.importing.timed import Selection, Timed, check_count
 
 MAGIC = b"<SALEAE>"
 _HEADER = struct.Struct("<8sii")

@@ -15,8 +15,7 @@ from typing import BinaryIO, NamedTuple
 
 from base.files.complaints import quoted
 from base.files.errors import CaptureError
-from capture.importing.selection import Selection, by_path
-from capture.importing.timed import Changes, Lines, Timed, stated_in
+from capture.importing.timed import Changes, Lines, Selection, Timed, by_path, stated_in
 
 _TIMESCALE = re.compile(r"(1|10|100) ?(s|ms|us|ns|ps|fs)")
 _UNITS = {unit: Fraction(1, 1000**power) for power, unit in enumerate(("s", "ms", "us", "ns", "ps", "fs"))}

@@ -15,8 +15,7 @@ from typing import Any
 from base.files.complaints import quoted
 from base.files.errors import CaptureError, first_line
 from base.run_folder.tables import silence
-from capture.importing.selection import Selection, by_path
-from capture.importing.timed import Changes, Timed
+from capture.importing.timed import Changes, Selection, Timed, by_path
 
 KINDS = {b"GHDLwave": "GHW", b"\0\0\0\0\0\0\0\1": "FST"}
 """By the bytes that the file begins with: of FST the type and the length of its header block."""

@@ -14,10 +14,10 @@ from hypothesis import strategies as st
 from base.run_folder.edge_stream import NewEdges
 from base.run_folder.edges import CHANNELS, EdgeList
 from base.run_folder.kept import LAST, Window
+from capture.acquisition.keeper import WorstWindows
 from capture.reading.counter import Growing, WireCounter
 from capture.reading.observed import ANSWERED, PULSED, named, read_observed
 from capture.reading.vectorised import Stimuli, pulses, waits_for
-from capture.reading.worst import WorstWindows
 from capture.tests.waveform import Waveform, captures
 from tests.tables import beside
 
