@@ -36,6 +36,8 @@ STATIC = ("-C", "target-feature=+crt-static", "-C", "relocation-model=static")
 For a fixed address the compiler writes shorter jumps through tables and shorter calls. The
 interpreter makes one or two such jumps for each instruction of the board.
 """
+OTHERS = ("-C", "linker=rust-lld")
+"""For another machine, for which this one has no linker but Rust's own."""
 # From nothing it takes a minute or two.
 BUILD_WITHIN_S = 3600.0
 VERSION_WITHIN_S = 10.0
@@ -94,9 +96,21 @@ def _copy(program: Path, path: Path) -> None:
     shutil.copy(program, path)
 
 
-def _build(name: str) -> None:
+def build_for(target: str) -> Path:
+    """Builds the virtual Nucleo for other machines, and returns its path. Raises BuildError.
+
+    `target` is rustc's word for them. What is built needs no library of theirs.
+    """
     try:
-        done = children.run(command(name), within_s=BUILD_WITHIN_S, folder=FOLDER)
+        _build(NAME, target)
+    except BuildError as error:
+        raise BuildError(f"{error}\nIs rustc's target {target} installed?") from None
+    return FOLDER / "target" / target / "release" / NAME
+
+
+def _build(name: str, target: str = "") -> None:
+    try:
+        done = children.run(command(name, target), within_s=BUILD_WITHIN_S, folder=FOLDER)
     except subprocess.TimeoutExpired:
         raise BuildError(
             f"The virtual Nucleo was not built within {BUILD_WITHIN_S:g} s; does another cargo hold its lock?"
@@ -118,12 +132,15 @@ def _note(binary: Path, digest: str) -> Path:
     return binary.with_name(f"{binary.name}-{digest}-{built}.built")
 
 
-def command(name: str = NAME) -> list[str]:
-    """What builds a program; `lab` and `./lab test` build the same."""
+def command(name: str = NAME, target: str = "") -> list[str]:
+    """What builds a program, for rustc's `target` where one is given; `lab` and `./lab test` build
+    the same.
+    """
     cargo = ["cargo", "rustc", "--release", "--locked", "--target-dir", str(FOLDER / "target")]
-    linking = STATIC if _has_static_libc() else ()
+    linking = OTHERS if target else STATIC if _has_static_libc() else ()
     return [
         *cargo,
+        *(("--target", target) if target else ()),
         "--package",
         name,
         "--bin",

@@ -1,4 +1,4 @@
-"""`./lab dev package`: a wheel that needs no checkout, and a source archive.
+"""`./lab dev package`: a wheel that needs no checkout, a source archive, their digests, an SBOM.
 
 The wheel has the rooms without their tests, the simulator, images and licences. The rooms lie in a
 private folder of the package, which only the program's own process has on its path. Their sentences
@@ -7,6 +7,8 @@ name the program as the package installs it, `tailscope`.
 
 from __future__ import annotations
 
+import hashlib
+import json
 import os
 import platform
 import re
@@ -22,9 +24,11 @@ from pathlib import Path
 from analysis.fragmentation import of_run
 from base import source_digest
 from base.files.errors import TailscopeError
+from base.files.whole import write_bytes
 from base.paths import ROOT
 from base.processes import children
 from base.tell import Tell
+from cli.shell import start
 from cli.shell.project import project, revision
 from cli.shell.shared import USUAL_TWO
 from firmware.build import boards, catalogue, host_heap, packaged
@@ -146,9 +150,8 @@ def licences(folder: Path, allocators: Iterable[str]) -> None:
 
     Raises PackageError for a crate that is not where cargo keeps it.
     """
-    crates = crates_of_simulator() | {
-        crate for name in allocators for crate in _crates(catalogue.allocators()[name].origin)
-    }
+    crates = {f"{name}-{version}" for name, version, _ in crates_of_simulator()}
+    crates |= {crate for name in allocators for crate in _crates(catalogue.allocators()[name].origin)}
     kernel = tomllib.loads(_KERNEL.read_text(encoding="utf-8"))["dependencies"]
     crates |= {f"{name}-{version.removeprefix('=')}" for name, version in kernel.items()}
     for crate in sorted(crates):
@@ -160,16 +163,19 @@ def licences(folder: Path, allocators: Iterable[str]) -> None:
             _copied(text.resolve(), folder / package / "copyright")
 
 
-def crates_of_simulator() -> set[str]:
-    """The folders `name-version` of the crates that are linked into the virtual Nucleo."""
+def crates_of_simulator() -> list[tuple[str, str, str]]:
+    """Name, version and licence of each crate that is linked into the virtual Nucleo, by name."""
     command = ["cargo", "tree", "--locked", "--offline", "--edges", "normal", "--prefix", "none"]
-    command += ["--target", _LINUX, "--format", "{p}"]
+    command += ["--target", _LINUX, "--format", "{p}\t{l}"]
     done = children.run(command, within_s=_METADATA_WITHIN_S, folder=ROOT / "simulator/crates/virtual-nucleo")
     if done.returncode:
         raise PackageError(f"cargo does not tell the simulator's crates: {children.last_words(done.stderr)}")
-    # A crate of the workspace has its path behind the version.
-    words = (line.split() for line in done.stdout.splitlines() if "(/" not in line)
-    return {f"{name}-{version.removeprefix('v')}" for name, version, *_ in words}
+    # A crate of the workspace has its path behind the version, and one that was listed has a star.
+    rows = (
+        line.removesuffix(" (*)").partition("\t") for line in done.stdout.splitlines() if "(/" not in line
+    )
+    crates = {(*crate.split()[:2], licence) for crate, _, licence in rows}
+    return sorted((name, version.removeprefix("v"), licence) for name, version, licence in crates)
 
 
 def _crates(origin: str) -> Iterator[str]:
@@ -218,6 +224,12 @@ def _copied(source: Path, place: Path) -> None:
 _PLATFORMS = "manylinux_2_17_{0}.manylinux2014_{0}.musllinux_1_1_{0}"
 """A program without shared libraries runs on all of them (PEP 600, PEP 656)."""
 _BUILD_WITHIN_S = 3600.0
+_COMPLETIONS = {
+    "bash": "bash-completion/completions/tailscope",
+    "zsh": "zsh/site-functions/_tailscope",
+    "fish": "fish/vendor_completions.d/tailscope.fish",
+}
+"""Where a shell looks below `share` for what completes a program's words."""
 _STAGED = """\
 [build-system]
 requires = ["hatchling"]
@@ -229,6 +241,9 @@ artifacts = ["tailscope/**"]
 
 [tool.hatch.build.targets.wheel]
 packages = ["tailscope"]
+
+[tool.hatch.build.targets.wheel.shared-data]
+share = "share"
 
 [tool.hatch.build.targets.wheel.hooks.custom]
 path = "tag.py"
@@ -252,25 +267,35 @@ class Made:
     without: dict[str, str]
 
 
-def make(output: Path, allocators: Collection[str], tell: Tell) -> Made:
-    """Writes a wheel for machines as this one and a source archive to the folder `output`.
+def make(output: Path, architecture: str, allocators: Collection[str], tell: Tell) -> Made:
+    """Writes a wheel for machines of that architecture, a source archive, an SBOM and their digests
+    to the folder `output`.
 
     Raises PackageError, BuildError, WriteError.
     """
     if find_spec("hatchling") is None:
         raise PackageError("A package needs hatchling: ./lab dev package installs requirements-test.lock.")
     tell("the virtual Nucleo")
-    binary = _simulator()
+    binary = _simulator(architecture)
     output.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(prefix=".package-", dir=output) as beside:
         stage = Path(beside)
-        without = _stage(stage, binary, allocators, tell)
+        without = _stage(stage, binary, architecture, allocators, tell)
         tell("the wheel")
-        return Made((_built(stage, output), _source_archive(output)), without)
+        files = [_built(stage, output), _source_archive(output)]
+    files.append(_sbom(output, [name for name in allocators if name not in without]))
+    sums = "".join(f"{hashlib.sha256(file.read_bytes()).hexdigest()}  {file.name}\n" for file in files)
+    write_bytes(output / "SHA256SUMS", sums.encode())
+    return Made((*files, output / "SHA256SUMS"), without)
 
 
-def _simulator() -> Path:
-    """The program for this machine, without shared libraries. Raises PackageError."""
+def _simulator(architecture: str) -> Path:
+    """The program for that architecture, without shared libraries.
+
+    Raises PackageError, BuildError.
+    """
+    if architecture != platform.machine():
+        return simulator.build_for(f"{architecture}-unknown-linux-musl")
     binary = simulator.build()
     if _wants_libraries(binary):
         raise PackageError(
@@ -287,7 +312,9 @@ def _wants_libraries(binary: Path) -> bool:
         return ELFFile(file).get_section_by_name(".interp") is not None
 
 
-def _stage(stage: Path, binary: Path, allocators: Collection[str], tell: Tell) -> dict[str, str]:
+def _stage(
+    stage: Path, binary: Path, architecture: str, allocators: Collection[str], tell: Tell
+) -> dict[str, str]:
     _room(PACKAGE, stage)
     private = stage / PACKAGE / PRIVATE
     rooms(private)
@@ -301,10 +328,14 @@ def _stage(stage: Path, binary: Path, allocators: Collection[str], tell: Tell) -
     licences(stage / "licences", {image.allocator for image in made})
     for name in ("README.md", "LICENSE"):
         shutil.copyfile(ROOT / name, stage / name)
+    from cli.dev._pages import manual
+
+    shared = {place: start.completion(shell, PACKAGE) for shell, place in _COMPLETIONS.items()}
+    shared["man/man1/tailscope.1"] = manual(start.lab(), PACKAGE)
+    for place, text in shared.items():
+        write_bytes(stage / "share" / place, text.encode())
     (stage / "pyproject.toml").write_text(_STAGED.format(project=table()), encoding="utf-8")
-    (stage / "tag.py").write_text(
-        _TAG.format(platforms=_PLATFORMS.format(platform.machine())), encoding="utf-8"
-    )
+    (stage / "tag.py").write_text(_TAG.format(platforms=_PLATFORMS.format(architecture)), encoding="utf-8")
     return without
 
 
@@ -328,4 +359,36 @@ def _source_archive(output: Path) -> Path:
     command = ["git", "archive", f"--prefix={name}/", f"--output={path.resolve()}", "HEAD"]
     if children.run(command, within_s=_METADATA_WITHIN_S, folder=ROOT).returncode:
         raise PackageError("A source archive is made of what git has, and this checkout is not git's.")
+    return path
+
+
+def _sbom(output: Path, allocators: Iterable[str]) -> Path:
+    """What is inside, as CycloneDX 1.5 has it: crates, allocators, and the packages of the lock."""
+    version = str(project()["version"])
+    rows = catalogue.allocators()
+    locked = re.findall(
+        r"(?m)^([\w.-]+)==([\w.!+-]+)", (ROOT / "requirements.lock").read_text(encoding="utf-8")
+    )
+    components = [
+        *(
+            ("library", f"pkg:cargo/{name}@{of}", name, of, licence)
+            for name, of, licence in crates_of_simulator()
+        ),
+        *(("firmware", "", name, version, rows[name].licence) for name in allocators),
+        *(("library", f"pkg:pypi/{name}@{of}", name, of, "") for name, of in locked),
+    ]
+    document = {
+        "bomFormat": "CycloneDX",
+        "specVersion": "1.5",
+        "version": 1,
+        "metadata": {"component": {"type": "application", "name": PACKAGE, "version": version}},
+        "components": [
+            {"type": kind, "name": name, "version": of}
+            | ({"purl": address} if address else {})
+            | ({"licenses": [{"license": {"name": licence}}]} if licence else {})
+            for kind, address, name, of, licence in components
+        ],
+    }
+    path = output / f"{PACKAGE}-{version}.cdx.json"
+    write_bytes(path, (json.dumps(document, indent=1) + "\n").encode())
     return path

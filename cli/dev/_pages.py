@@ -234,6 +234,26 @@ def _prose(text: str | None) -> list[str]:
     return [" ".join(paragraph.split()) for paragraph in paragraphs if paragraph.strip()]
 
 
+def manual(command: click.Command, program: str) -> str:
+    """The manual page of the installed program, from what the commands declare (man(7))."""
+    lines = [
+        *(f".TH {program.upper()} 1", ".SH NAME", f"{program} \\- {command.get_short_help_str(1000)}"),
+        *(".SH SYNOPSIS", f".B {program}", "COMMAND [OPTIONS] [WORDS]", ".SH COMMANDS"),
+    ]
+    for ctx in _contexts(command, program):
+        if not isinstance(ctx.command, click.Group):
+            usage = " ".join([ctx.command_path, *ctx.command.collect_usage_pieces(ctx)])
+            lines += [f".SS {_escaped(usage)}", *map(_escaped, _prose(ctx.command.help))]
+            for name, text in _records(ctx):
+                lines += [".TP", f".B {_escaped(name)}", _escaped(text)]
+    return "\n".join([*lines, ""]).replace(f"{ROOT}/", "").replace("./lab", program)
+
+
+def _escaped(text: str) -> str:
+    """Text of man(7): none of its own escapes, and no line that begins as its requests do."""
+    return "\\&" + " ".join(text.split()).replace("\\", "\\e").replace("-", "\\-")
+
+
 # Which files the site has.
 
 

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import platform
 from pathlib import Path
 
 from base.paths import ROOT
 from cli.shell.declare import declare, option
-from cli.shell.values import ALLOCATORS, OUTPUT_FOLDER
+from cli.shell.values import ALLOCATORS, OUTPUT_FOLDER, choice
 
 
 @declare(section="Build", of_checkout=True)
@@ -16,21 +17,28 @@ from cli.shell.values import ALLOCATORS, OUTPUT_FOLDER
     help="the allocators whose images go along; all that their licences allow when none is given",
 )
 @option(
+    "--architecture",
+    type=choice("x86_64", "aarch64"),
+    default=platform.machine(),
+    show_default="this machine's",
+    help="the machines that the wheel is for",
+)
+@option(
     "--output",
     type=OUTPUT_FOLDER,
     default=ROOT / "dist",
     show_default="dist",
     help="the folder to write to",
 )
-def command(allocator: list[str] | None, output: Path) -> None:
-    """Make a wheel for machines as this one, and a source archive."""
+def command(allocator: list[str] | None, architecture: str, output: Path) -> None:
+    """Make the wheel, a source archive, their digests and an SBOM."""
     from cli.dev import _package as package
     from cli.shell import under_way
     from firmware.build import catalogue
 
     names = list(catalogue.allocators()) if allocator in (None, ["all"]) else allocator or ()
     with under_way.shown() as tell:
-        made = package.make(output, names, tell)
+        made = package.make(output, architecture, names, tell)
     for name, why in made.without.items():
         print(f"{name} has no image in the wheel: {why}.")
     print(*made.files, sep="\n")

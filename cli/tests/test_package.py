@@ -6,6 +6,8 @@ import hashlib
 import io
 import json
 import os
+import platform
+import re
 import subprocess
 import sys
 import tarfile
@@ -17,6 +19,7 @@ import pytest
 from base.paths import ROOT
 from cli.dev import _package as package
 from firmware.build import image as firmware
+from simulator import build as simulator
 from tests import lab
 from tests.tables import table
 
@@ -39,7 +42,7 @@ def quiet(_: str) -> None:
 
 @pytest.fixture(scope="module")
 def made(tmp_path_factory: pytest.TempPathFactory) -> package.Made:
-    return package.make(tmp_path_factory.mktemp("dist"), [ALLOCATOR], quiet)
+    return package.make(tmp_path_factory.mktemp("dist"), platform.machine(), [ALLOCATOR], quiet)
 
 
 @pytest.fixture(scope="module")
@@ -83,7 +86,8 @@ def tailscope(
 
 @pytest.mark.long
 def test_the_same_checkout_gives_the_same_wheel(wheel: Path, tmp_path: Path) -> None:
-    again = next(file for file in package.make(tmp_path, [ALLOCATOR], quiet).files if file.suffix == ".whl")
+    files = package.make(tmp_path, platform.machine(), [ALLOCATOR], quiet).files
+    again = next(file for file in files if file.suffix == ".whl")
     assert again.name == wheel.name
     assert again.read_bytes() == wheel.read_bytes()
 
@@ -115,6 +119,52 @@ def test_it_is_small_and_has_the_package_its_images_and_licences(wheel: Path) ->
     kernel = next(text for name, text in licences.items() if "/freertos-next-" in name)
     assert b"Permission is hereby granted" in kernel
     assert any("/clap-" in name for name in licences)
+    shared = {name.partition(".data/data/share/")[2]: text for name, text in content.items()}
+    assert all(b"tailscope" in shared[place] for place in package._COMPLETIONS.values())
+    page = shared["man/man1/tailscope.1"].decode()
+    assert ".SS \\&tailscope scenario [OPTIONS]" in page
+    assert "./lab" not in page and str(ROOT) not in page
+
+
+def test_the_digests_are_those_of_the_files(made: package.Made) -> None:
+    sums = made.files[-1]
+    assert sums.name == "SHA256SUMS"
+    subprocess.run(["sha256sum", "--check", "--strict", sums], cwd=sums.parent, check=True)
+    assert {line.split()[1] for line in sums.read_text().splitlines()} == {
+        file.name for file in made.files[:-1]
+    }
+    assert {file.suffix for file in made.files} == {".whl", ".gz", ".json", ""}
+
+
+def test_the_sbom_names_all_crates_of_the_lock_and_the_packages(made: package.Made) -> None:
+    document = json.loads(next(file for file in made.files if file.suffix == ".json").read_text())
+    assert (document["bomFormat"], document["specVersion"]) == ("CycloneDX", "1.5")
+    components = {part.get("purl", part["name"]): part for part in document["components"]}
+    assert len(components) == len(document["components"])
+    assert components[ALLOCATOR]["type"] == "firmware"
+    locked = re.findall(
+        r'name = "(.+)"\nversion = "(.+)"\nsource', (ROOT / "simulator" / "Cargo.lock").read_text()
+    )
+    crates = {tuple(name[10:].split("@")) for name in components if name.startswith("pkg:cargo/")}
+    assert crates <= {*locked}
+    assert {"clap", "serde", "thiserror"} <= {name for name, _ in crates}
+    numpy = re.search(r"(?m)^numpy==(\S+)", (ROOT / "requirements.lock").read_text())
+    assert numpy is not None and f"pkg:pypi/numpy@{numpy[1]}" in components
+    assert all(components[name]["licenses"] for name in components if not name.startswith("pkg:pypi/"))
+
+
+def test_the_program_for_another_architecture_is_one_of_it_or_names_the_target() -> None:
+    other = "aarch64" if platform.machine() == "x86_64" else "x86_64"
+    target = f"{other}-unknown-linux-musl"
+    asked = subprocess.run(
+        ["rustc", "--print", "target-libdir", "--target", target], capture_output=True, text=True, check=True
+    )
+    if Path(asked.stdout.strip()).is_dir():
+        header = package._simulator(other).read_bytes()[:20]
+        assert int.from_bytes(header[18:], "little") == {"x86_64": 0x3E, "aarch64": 0xB7}[other]
+    else:
+        with pytest.raises(simulator.BuildError, match=f"Is rustc's target {target} installed"):
+            package._simulator(other)
 
 
 def test_a_run_needs_no_tool_and_is_that_of_the_checkout(installed: Path, home: Path, tmp_path: Path) -> None:
