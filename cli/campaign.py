@@ -77,7 +77,7 @@ def command(
                     nonlocal next_s
                     if (now_s := time.monotonic()) >= next_s:
                         next_s = now_s + _TOLD_EVERY_S
-                        left = f", about {course.left_s / 60:,.0f} min left" if course.left_s else ""
+                        left = f", about {under_way.duration(course.left_s)} left" if course.left_s else ""
                         shown(
                             f"{course.settled:,} of {course.points:,} runs, {course.incomplete:,} not "
                             f"complete{left}"

@@ -48,6 +48,8 @@ class SoFar(Table):
     run: int
     """The number of this run, from 1, of `runs` of the command."""
     runs: int
+    left_s: float | None
+    """Seconds that the command still took, about, as the run began; null in its first."""
     began: str
     """ISO 8601, UTC; `elapsed_s` have gone by since then."""
     elapsed_s: float

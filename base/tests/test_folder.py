@@ -96,6 +96,7 @@ SO_FAR = SoFar(
     board="virtual",
     run=2,
     runs=4,
+    left_s=12.5,
     began="2026-11-22T20:00:00+00:00",
     elapsed_s=1.25,
     step="capturing",

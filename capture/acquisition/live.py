@@ -33,10 +33,11 @@ Wire = Callable[[NewEdges], None]
 
 
 class Part(NamedTuple):
-    """Which run of its command a run is."""
+    """Which run of its command a run is, and about how many seconds the command still takes."""
 
     run: int = 1
     runs: int = 1
+    left_s: float | None = None
 
 
 class Work(NamedTuple):
@@ -204,6 +205,7 @@ class Watch:
             board=self._name.board,
             run=self._part.run,
             runs=self._part.runs,
+            left_s=self._part.left_s,
             began=self._began.isoformat(),
             elapsed_s=now_s - self._begun_s,
             step=self._step,

@@ -163,7 +163,7 @@ def test_callback_and_file_tell_the_same(tmp_path: Path) -> None:
             file,
             steps.append,
             lambda so_far: reports.append((so_far, read(tmp_path))),
-            Part(2, 4),
+            Part(2, 4, 30.0),
             Work(4, MEASURED),
         )
         watch.step("capturing")
@@ -174,7 +174,7 @@ def test_callback_and_file_tell_the_same(tmp_path: Path) -> None:
     assert all(callback == stored for callback, stored in reports)
     first, last = reports[0][0], reports[-1][0]
     assert (first.operations, first.samples, first.critical) == (0, None, None)
-    assert (last.step, last.run, last.runs) == ("judging", 2, 4)
+    assert (last.step, last.run, last.runs, last.left_s) == ("judging", 2, 4, 30.0)
     assert (last.operations, last.planned_operations) == (2, 4)
     assert (last.samples, last.asked_samples) == (840, 1680)
     assert last.critical and last.critical.cycles == 168

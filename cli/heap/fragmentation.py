@@ -101,7 +101,7 @@ def command(
 
             # Before the replay, which may take minutes: a run that does not fit is told at once.
             measured = tradeoff.load(runs, traces, dict(knob))
-        rows = study.rows(tell, under_way.Counted(tell, len(allocators) * len(traces)))
+        rows = study.rows(tell, under_way.Counted(tell, len(allocators) * len(traces)).done)
     if output:
         tradeoff.sheet(study, rows, measured).write(output)
     answer(as_json, lambda: [row.as_json() for row in rows], lambda: text.as_text(rows))

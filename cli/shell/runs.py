@@ -6,6 +6,7 @@ Progress goes to stderr.
 from __future__ import annotations
 
 import os
+import time
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
@@ -125,9 +126,11 @@ def run(
         ]
         images = _images([run.spec for run in runs], options, shown)
         results: list[RunResult] = []
+        began_s, made = time.monotonic(), 0
         for number, run in enumerate(runs, 1):
-            part = Part(number, len(runs))
-            tell = partial(_tell_step, shown, f"{number:,} of {len(runs):,}: {run.title}")
+            left_s = under_way.time_left_s(began_s, made, len(runs) - number + 1)
+            part = Part(number, len(runs), left_s)
+            tell = partial(_tell_step, shown, f"{under_way.place(*part)}: {run.title}")
             request = _request(run, images[run.spec.folder], runs_folder, options, part, tell)
             try:
                 if options.stored and (stored := _stored(request)):
@@ -143,6 +146,7 @@ def run(
                 if options.explained:
                     tell("explaining the worst of each kind")
                     _explain(result, shown)
+                made += 1
                 signals.check()
             except signals.Stopped:
                 if not results:

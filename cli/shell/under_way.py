@@ -49,17 +49,43 @@ class Steps:
 
 
 class Counted:
-    """Counts steps: `3 of 27: tlsf`."""
+    """Counts steps that take about equally long: `3 of 27, about 40 s left: tlsf`."""
 
     def __init__(self, tell: Tell, total: int) -> None:
         self._tell = tell
         self._total = total
         self._number = 0
+        self._began_s = time.monotonic()
 
     def __call__(self, step: str) -> None:
-        """The next step begins, or another is done of several that are under way at a time."""
+        """The next step begins."""
+        self._count(step, self._number)
+
+    def done(self, step: str) -> None:
+        """Another step is done, of several that are under way at a time."""
+        self._count(step, self._number + 1)
+
+    def _count(self, step: str, done: int) -> None:
         self._number += 1
-        self._tell(f"{self._number:,} of {self._total:,}: {step}")
+        left_s = time_left_s(self._began_s, done, self._total - done)
+        self._tell(f"{place(self._number, self._total, left_s)}: {step}")
+
+
+def time_left_s(began_s: float, done: int, to_go: int) -> float | None:
+    """Seconds for the steps to go, each as long as the mean of those done since then; None before
+    one is done.
+    """
+    return (time.monotonic() - began_s) / done * to_go if done else None
+
+
+def place(number: int, total: int, left_s: float | None) -> str:
+    """`3 of 27, about 40 s left`."""
+    return f"{number:,} of {total:,}{'' if left_s is None else f', about {duration(left_s)} left'}"
+
+
+def duration(seconds: float) -> str:
+    """`40 s` or `3 min`: as exactly as an estimate deserves."""
+    return f"{seconds:.0f} s" if seconds < 99.5 else f"{seconds / 60:,.0f} min"
 
 
 @contextmanager

@@ -1,20 +1,27 @@
-"""Progress: n of m, and lines where there is no terminal."""
+"""Progress: n of m, what time is left, and lines where there is no terminal."""
 
 from __future__ import annotations
 
 import io
+import time
 
+import pytest
 from rich.console import Console
 
 from cli.shell.under_way import Counted, Steps
 
 
-def test_steps_are_counted() -> None:
+def test_the_time_left_is_that_of_the_steps_so_far(monkeypatch: pytest.MonkeyPatch) -> None:
+    now_s = 0.0
+    monkeypatch.setattr(time, "monotonic", lambda: now_s)
     lines: list[str] = []
-    counted = Counted(lines.append, 2)
-    counted("a")
-    counted("b")
-    assert lines == ["1 of 2: a", "2 of 2: b"]
+    counted, done = Counted(lines.append, 3), Counted(lines.append, 20)
+    for step in ("a", "b", "c"):
+        counted(step)
+        now_s += 10.0
+    done.done("d")
+    assert lines[:3] == ["1 of 3: a", "2 of 3, about 20 s left: b", "3 of 3, about 10 s left: c"]
+    assert lines[3:] == ["1 of 20, about 10 min left: d"]
 
 
 def shown(steps: list[str], every_s: float) -> list[str]:

@@ -74,6 +74,8 @@ def boxes(runs: Path, table: pl.DataFrame, going: Mapping[str, SoFar]) -> list[B
                     f", operation {grouped(section.seq)}"
                 )
         facts.append(f"{so_far.elapsed_s:,.0f} s so far")
+        if so_far.left_s is not None:
+            facts.append(f"about {max(so_far.left_s - so_far.elapsed_s, 0):,.0f} s left")
         head = f"{name}: {so_far.step}, run {grouped(so_far.run)} of {grouped(so_far.runs)}"
         made.append(Box(head, False, so_far.operations, planned or 1, " · ".join(facts)))
     for run in table.filter(pl.col("state") == "unfinished")["id"]:

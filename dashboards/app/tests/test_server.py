@@ -127,7 +127,7 @@ def test_a_run_from_the_wire_alone_has_a_page(client: FlaskClient) -> None:
 
 def test_a_run_under_way_is_seen(client: FlaskClient, runs: Path) -> None:
     so_far = SoFar(
-        scenario="mem_stress", allocator="tlsf", board="virtual", run=2, runs=5,
+        scenario="mem_stress", allocator="tlsf", board="virtual", run=2, runs=5, left_s=12.0,
         began="2025-01-02T03:04:06Z", elapsed_s=4.0, step="capturing", operations=300,
         planned_operations=1_200, operations_per_s=75.0, samples=None, asked_samples=None,
         critical=Section(seq=77, size=120, cycles=8_400, ns=100_000.0), free=None,
@@ -137,6 +137,7 @@ def test_a_run_under_way_is_seen(client: FlaskClient, runs: Path) -> None:
         live = get(client, "/live").get_json()
         assert "mem_stress with tlsf on virtual: capturing, run 2 of 5" in live["boxes"]
         assert "longest allocation so far 100,000.0 ns (8,400 cycles), operation 77" in live["boxes"]
+        assert "4 s so far · about 8 s left" in live["boxes"]
         assert '<progress value="300" max="1200"' in live["boxes"]
         assert live["counted"] == COUNTED.replace("1 unfinished", "1 under way")
     (runs / UNDER_WAY / "progress.json").write_text("{}", encoding="utf-8")
