@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+import math
 from datetime import UTC, datetime
 from pathlib import Path
 
 from base.paths import BUILD
 from base.processes import signals
 from cli.shell.declare import answer, declare, json_option, option
-from cli.shell.values import OUTPUT_FOLDER, WHOLE, whole
+from cli.shell.values import OUTPUT_FOLDER, WHOLE, number, whole
 
 
 @declare(section="Is the bench right?")
-@option("--runs", type=WHOLE, default=100, help="how many runs")
+@option("--runs", type=WHOLE, help="how many runs; 100 when neither is given")
+@option("--minutes", type=number(), default=math.inf, show_default=False, help="how long at the most")
 @option("--seed", type=whole(0), default=1, help="what the faults are drawn from")
 @option(
     "--board",
@@ -35,7 +37,9 @@ from cli.shell.values import OUTPUT_FOLDER, WHOLE, whole
     help="the folder for the results, which gets a folder for each soak",
 )
 @json_option
-def command(runs: int, seed: int, board: str, fault: str, output: Path, as_json: bool) -> int:
+def command(
+    runs: int | None, minutes: float, seed: int, board: str, fault: str, output: Path, as_json: bool
+) -> int:
     """Make run after run on virtual board and emulated desk, with faults, and account for each."""
     from cli.shell import under_way
     from quality.soak import soak
@@ -44,7 +48,8 @@ def command(runs: int, seed: int, board: str, fault: str, output: Path, as_json:
         accounting = soak.soak(
             board.split(","),
             output / f"{datetime.now(UTC):%Y%m%dT%H%M%SZ}-{seed}",
-            runs,
+            runs=100 if runs is None and minutes == math.inf else runs,
+            minutes=minutes,
             seed=seed,
             faults=fault.split(",") if fault else [],
             tell=shown.line,

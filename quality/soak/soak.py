@@ -5,6 +5,7 @@ due and accounted for.
 from __future__ import annotations
 
 import json
+import math
 import random
 import shutil
 import subprocess
@@ -16,6 +17,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import asdict, dataclass, field, replace
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -194,13 +196,15 @@ class Accounting:
 def soak(
     boards: Sequence[str],
     folder: Path,
-    runs: int,
     *,
+    runs: int | None = None,
+    minutes: float = math.inf,
     seed: int = 1,
     faults: Sequence[str] = (),
     tell: Callable[[str], None] = lambda _: None,
 ) -> Accounting:
-    """Makes `runs` runs; a signal ends it early. `tell` gets a line for each.
+    """Makes `runs` runs, or as many as begin in so many `minutes`; a signal ends it early. `tell`
+    gets a line for each.
 
     Each run's outcome is a line of LINES in `folder` as soon as it is there. Run folders of runs
     that are not accounted for are kept beside it. `faults` names those to draw from; all if empty.
@@ -210,8 +214,9 @@ def soak(
     accounting = Accounting(seed, folder)
     references: dict[str, Headlines] = {}
     folder.mkdir(parents=True, exist_ok=True)
-    for number, (board, fault) in zip(range(runs), _drawn(boards, seed, faults), strict=False):
-        if signals.asked() is not None:
+    began_s = time.monotonic()
+    for number, (board, fault) in enumerate(islice(_drawn(boards, seed, faults), runs)):
+        if signals.asked() is not None or time.monotonic() - began_s >= 60 * minutes:
             break
         try:
             outcome = carry_out(fault, board, folder / "runs", references.get(board))
@@ -230,7 +235,8 @@ def soak(
         if outcome.folder and not outcome.wrong:
             shutil.rmtree(outcome.folder, ignore_errors=True)
         state = "UNACCOUNTED" if outcome.wrong else "as due"
-        tell(f"run {number + 1:,} of {runs:,}: {board}, {fault.name}: {outcome.verdict}, {state}")
+        of = f" of {runs:,}" if runs is not None else ""
+        tell(f"run {number + 1:,}{of}: {board}, {fault.name}: {outcome.verdict}, {state}")
     accounting.stopped = signals.asked() is not None
     return accounting
 

@@ -3,6 +3,7 @@
 import json
 import subprocess
 import sys
+import time
 from dataclasses import replace
 from pathlib import Path
 
@@ -49,6 +50,20 @@ def test_what_is_not_as_due_is_named() -> None:
     assert judged(NONE, headlines={"probes": [2.0]}) != []
     assert judged(reset, left=("sigrok-cli",)) == ["1 processes are left."]
     assert judged(reset, files_left=("tailscope-x",)) == ["Temporary files are left: tailscope-x."]
+
+
+def test_a_soak_ends_with_its_minutes_or_its_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def carry_out(fault: DeskFault, board: str, *_: object) -> Outcome:
+        nonlocal now_s
+        now_s += 40.0
+        return outcome(fault, board)
+
+    now_s = 0.0
+    monkeypatch.setattr(soak, "carry_out", carry_out)
+    monkeypatch.setattr(time, "monotonic", lambda: now_s)
+    assert len(soak.soak(["virtual"], tmp_path, minutes=2.0).outcomes) == 3
+    assert len(soak.soak(["virtual"], tmp_path, minutes=2.0, runs=2).outcomes) == 2
+    assert len(soak.soak(["virtual"], tmp_path, runs=5).outcomes) == 5
 
 
 @pytest.mark.long
