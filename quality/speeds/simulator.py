@@ -50,8 +50,9 @@ def measure(repeats: int) -> dict[str, dict[str, float]]:
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         library, hooked = package / "lib" / "libunicorn.so.2", folder / "unicorn_hooked"
-        command = ["gcc", "-O2", "-Wall", "-Werror", f"-I{package / 'include'}", "-o", hooked]
-        _call(*command, _FOLDER / "unicorn_hooked.c", library, f"-Wl,-rpath,{library.parent}")
+        files = (_FOLDER / "unicorn_hooked.c", library, "-o", hooked)
+        linking = f"-Wl,-rpath,{library.parent}"
+        _call("gcc", "-O2", "-Wall", "-Werror", f"-I{package / 'include'}", *files, linking)
         for load in LOADS:
             sines = ",".join(f"{int(abs(math.sin(number + 1)) * 2**32)}u" for number in range(64))
             elf = compiled(_FOLDER / "loads.c", folder, "-O2", f"-DLOAD={load}", f"-DSINES={sines}")

@@ -53,12 +53,13 @@ def test_what_is_not_as_due_is_named() -> None:
 
 
 def test_a_soak_ends_with_its_minutes_or_its_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    now_s = 0.0
+
     def carry_out(fault: DeskFault, board: str, *_: object) -> Outcome:
         nonlocal now_s
         now_s += 40.0
         return outcome(fault, board)
 
-    now_s = 0.0
     monkeypatch.setattr(soak, "carry_out", carry_out)
     monkeypatch.setattr(time, "monotonic", lambda: now_s)
     assert len(soak.soak(["virtual"], tmp_path, minutes=2.0).outcomes) == 3
