@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
@@ -179,8 +179,6 @@ class Run:
     stored: Stored
     operations: pl.DataFrame
     interrupts: pl.DataFrame
-    _samples: dict[str, pl.DataFrame] = field(default_factory=dict)
-    _summaries: dict[str, Summary] = field(default_factory=dict)
 
     @property
     def manifest(self) -> Manifest:
@@ -188,19 +186,14 @@ class Run:
 
     def samples(self, quantity: Quantity) -> pl.DataFrame:
         """The rows that have the quantity."""
-        if quantity.key not in self._samples:
-            self._samples[quantity.key] = quantity.samples(self.operations, self.interrupts)
-        return self._samples[quantity.key]
+        return quantity.samples(self.operations, self.interrupts)
 
     def summary(self, quantity: Quantity) -> Summary:
         """The statistics of all samples of the quantity."""
         from base.metrology.quantiles import summarise
 
-        if quantity.key not in self._summaries:
-            samples = self.samples(quantity)
-            open_ = quantity.still_open(samples)
-            self._summaries[quantity.key] = summarise(samples[quantity.column].to_numpy(), open_)
-        return self._summaries[quantity.key]
+        samples = self.samples(quantity)
+        return summarise(samples[quantity.column].to_numpy(), quantity.still_open(samples))
 
     def greatest(self, quantity: Quantity) -> dict[str, Any] | None:
         """The first of the greatest samples, as `maxima` of run.json has it."""
