@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from base.paths import RUNS
+from base.paths import BUILD, RUNS
 from cli.shell.declare import declare, option
 from cli.shell.values import FOLDER, OptionError, whole
 
@@ -32,4 +32,4 @@ def command(port: int, runs: Path) -> None:
     from dashboards.app.pieces import Library
     from dashboards.app.server import serve
 
-    serve(Library(runs), port)
+    serve(Library(runs), BUILD / "app-token", port)

@@ -1,4 +1,4 @@
-"""The wire of a capture under way, in lines of text: its last edges, and the tail as it grows."""
+"""The wire of a capture under way: its last edges, as text or drawn, and the tail as it grows."""
 
 from __future__ import annotations
 
@@ -31,6 +31,26 @@ def picture(growing: Growing) -> list[str]:
     lines = [f"{captured(growing)}; the last edges, {width} from {begin_s:.6f} s on", ""]
     lines += [f"{name:<6}{wave(rows, name, first, last)}" for name in rows.channels]
     return [*lines, "", *tails(figures(growing))]
+
+
+def traces(growing: Growing) -> dict[str, str]:
+    """The last edges of each channel as the path of an SVG, `M0 2H31.5V18H1000`: x from 0 to 1000
+    over one time for all, y 2 where high and 18 where low. Empty before the first sample.
+    """
+    if growing.recent is None:
+        return {}
+    _, rows = growing.recent
+    first, last = _window(rows)
+    drawn = {}
+    for name in rows.channels:
+        changes = rows.transitions(name)
+        inside = (changes.sample > first) & (changes.sample < last)
+        x = (changes.sample[inside] - first) * 1_000 / max(last - first, 1)
+        y = 18 - 16 * changes.level[inside]
+        begin = 18 - 16 * level_at(rows, name, np.array([first]))[0]
+        steps = "".join(f"H{at:.1f}V{to}" for at, to in zip(x, y, strict=True))
+        drawn[name] = f"M0 {begin}{steps}H1000"
+    return drawn
 
 
 def figures(growing: Growing) -> dict[str, Summary]:

@@ -80,4 +80,4 @@ def test_a_port_that_is_taken_is_said_so(tmp_path: Path) -> None:
         with pytest.raises(
             ServeError, match=rf"^Port {port} of 127\.0\.0\.1 cannot be used \(Address already"
         ):
-            serve(Library(tmp_path), port)
+            serve(Library(tmp_path), tmp_path / "token", port)

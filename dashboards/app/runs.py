@@ -1,18 +1,25 @@
-"""The page of all run folders: one table, and above it the runs under way."""
+"""The page of all run folders: one table, and above it the runs under way with their wires."""
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Collection, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
 import polars as pl
 
-from base.run_folder.folder import MANIFEST, PROGRESS
+from base.files.errors import CaptureError, TailscopeError
+from base.run_folder.edge_stream import EdgeFollower
+from base.run_folder.folder import EDGE_STREAM, MANIFEST, PROGRESS
 from base.run_folder.progress_file import SoFar, read
 from base.run_index import HEADLINES
+from capture.desk.bench import read_bench
+from capture.reading.counter import Growing
 from dashboards.blocks import Cell, Column, Grid, Group, Line, Page, Sample
 from dashboards.formatting import MISSING, grouped, number
+from dashboards.growing_wire import captured, figures, tails, traces
 from dashboards.pages.catalogue import TITLES
 from dashboards.tables import plain
 
@@ -35,8 +42,53 @@ _COLUMNS = (
 
 
 @dataclass(frozen=True)
+class Wire:
+    """A capture so far: `traces` are paths of its channels, `tails` lines of its pulses and
+    latencies.
+    """
+
+    words: str
+    traces: Mapping[str, str]
+    tails: str
+
+
+class Wires:
+    """Follows the captures below `runs`. Its methods may be called from several threads."""
+
+    def __init__(self, runs: Path) -> None:
+        self._runs = runs
+        self._followed: dict[str, tuple[EdgeFollower, Growing]] = {}
+        self._lock = threading.Lock()
+
+    def of(self, going: Mapping[str, SoFar]) -> dict[str, Wire]:
+        """What each run shows by now, by id; none of a run whose capture is not there."""
+        wires = {}
+        with self._lock:
+            before, self._followed = self._followed, {}
+            for identity, so_far in going.items():
+                follower, growing = self._followed[identity] = before.get(identity) or (
+                    EdgeFollower(self._runs / identity / EDGE_STREAM),
+                    Growing(tick_hz=_core_hz(so_far.board)),
+                )
+                with suppress(CaptureError):  # not there yet, or no longer
+                    if new := follower.more():
+                        growing.add(new)
+                if growing.recent:
+                    lines = "\n".join(tails(figures(growing)))
+                    wires[identity] = Wire(captured(growing), traces(growing), lines)
+        return wires
+
+
+def _core_hz(board: str) -> int | None:
+    """The clock of a board of bench.toml; None of one that is not in it."""
+    with suppress(TailscopeError):
+        return read_bench().board(board).board.core_hz
+    return None
+
+
+@dataclass(frozen=True)
 class Box:
-    """A run that goes on, or was killed: `facts` say how far.
+    """A run that goes on, or was killed: `facts` say how far, `wire` shows its capture.
 
     `operations` of `planned` are done; None as long as that is not known.
     """
@@ -46,6 +98,7 @@ class Box:
     operations: int | None = None
     planned: int = 1
     facts: str = ""
+    wire: Wire | None = None
 
 
 def going_on(runs: Path, table: pl.DataFrame) -> dict[str, SoFar]:
@@ -54,12 +107,14 @@ def going_on(runs: Path, table: pl.DataFrame) -> dict[str, SoFar]:
     return {identity: so_far for identity in unfinished if (so_far := read(runs / identity)) is not None}
 
 
-def boxes(runs: Path, table: pl.DataFrame, going: Mapping[str, SoFar]) -> list[Box]:
-    """The runs of the index `table` that go on, as `going` has them, and those that were killed:
-    such a run leaves its progress behind (base/run_folder/progress_file.py).
+def boxes(
+    runs: Path, table: pl.DataFrame, going: Mapping[str, SoFar], wires: Mapping[str, Wire]
+) -> list[Box]:
+    """The runs of the index `table` that go on, as `going` and `wires` have them, and those that
+    were killed: such a run leaves its progress behind (base/run_folder/progress_file.py).
     """
     made = []
-    for so_far in going.values():
+    for identity, so_far in going.items():
         name = f"{so_far.scenario} with {so_far.allocator} on {so_far.board}"
         facts, planned = [], so_far.planned_operations
         if so_far.operations is not None:
@@ -77,7 +132,8 @@ def boxes(runs: Path, table: pl.DataFrame, going: Mapping[str, SoFar]) -> list[B
         if so_far.left_s is not None:
             facts.append(f"about {max(so_far.left_s - so_far.elapsed_s, 0):,.0f} s left")
         head = f"{name}: {so_far.step}, run {grouped(so_far.run)} of {grouped(so_far.runs)}"
-        made.append(Box(head, False, so_far.operations, planned or 1, " · ".join(facts)))
+        done, words = so_far.operations, " · ".join(facts)
+        made.append(Box(head, False, done, planned or 1, words, wires.get(identity)))
     for run in table.filter(pl.col("state") == "unfinished")["id"]:
         there, judged = ((runs / run / name).exists() for name in (PROGRESS, MANIFEST))
         if run not in going and there and not judged:  # it may be judged by now

@@ -14,6 +14,8 @@ import hashlib
 import os
 import secrets
 import socket
+from contextlib import suppress
+from pathlib import Path
 from urllib.parse import quote, urlencode, urlsplit
 
 from flask import Flask, Response, jsonify, redirect, request
@@ -32,6 +34,7 @@ from dashboards.report import SCRIPTS, page_html
 DEFAULT_PORT = 8050
 HOST = "127.0.0.1"
 TOKEN = "token"
+_LETTERS = 32
 _NAMES = frozenset({HOST, "localhost"})
 
 ANY_OWN = "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; img-src data: blob:"
@@ -56,7 +59,7 @@ def make_app(library: Library, token: str) -> Flask:
     """The report over the runs of `library`, for whoever has `token`. It asks nobody else for
     anything.
     """
-    app = Flask("tailscope", static_folder=None)
+    app, wires = Flask("tailscope", static_folder=None), runs.Wires(library.runs)
 
     @app.errorhandler(TailscopeError)
     def refuse(error: TailscopeError) -> Response:
@@ -87,7 +90,7 @@ def make_app(library: Library, token: str) -> Flask:
     def live() -> Response:
         index = library.table()
         going = runs.going_on(library.runs, index)
-        boxes = runs.boxes(library.runs, index, going)
+        boxes = runs.boxes(library.runs, index, going, wires.of(going))
         return jsonify({"counted": runs.counted(index, going), "boxes": fragment("live.html", boxes)})
 
     @app.get("/compare")
@@ -111,6 +114,24 @@ def make_app(library: Library, token: str) -> Flask:
     digest = hashlib.sha256(files_text(SCRIPTS).encode()).digest()
     guard(app, token, f"'sha256-{base64.b64encode(digest).decode()}'")
     return app
+
+
+def token_of(path: Path) -> str:
+    """A word that nobody guesses, the same after a restart: an open page goes on.
+
+    It lies in `path`, which nobody else may read; where it cannot, it is of this start only.
+    """
+    with suppress(OSError, UnicodeDecodeError):
+        status, word = path.lstat(), path.read_text(encoding="ascii")
+        if (status.st_uid, status.st_mode & 0o077, len(word)) == (os.getuid(), 0, _LETTERS):
+            return word
+    word = secrets.token_urlsafe(_LETTERS * 3 // 4)
+    with suppress(OSError):
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.unlink(missing_ok=True)
+        with os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w") as file:
+            file.write(word)
+    return word
 
 
 def guard(server: Flask, token: str, script_hash: str) -> None:
@@ -182,10 +203,11 @@ def server_of(listening: socket.socket, app: Flask) -> ThreadedWSGIServer:
     return ThreadedWSGIServer(host, port, app, handler=_Handler, fd=listening.fileno())
 
 
-def serve(library: Library, port: int = DEFAULT_PORT) -> None:
+def serve(library: Library, token_at: Path, port: int = DEFAULT_PORT) -> None:
     """Serves the app until a signal ends it, and says where. Raises ServeError.
 
-    Whoever asks must know the word in the address that it prints. `port` 0 is any that is free.
+    Whoever asks must know the word in `token_at`, which is in the address that it prints. `port` 0
+    is any that is free.
     """
     try:
         listening = socket.create_server((HOST, port))
@@ -195,7 +217,7 @@ def serve(library: Library, port: int = DEFAULT_PORT) -> None:
             f"Port {port} of {HOST} cannot be used ({reason}); end what uses it, or give another: --port 0 "
             "takes any that is free."
         ) from None
-    token = secrets.token_urlsafe(24)
+    token = token_of(token_at)
     with listening:
         server = server_of(listening, make_app(library, token))
         print(

@@ -10,6 +10,8 @@ tailscope.figures = (() => {
     plotlyServerURL: "",
     modeBarButtonsToRemove: ["select2d", "lasso2d", "autoScale2d", "sendChartToCloud", "toImage"],
   };
+  // Of more runs than this the curves are grey, with their names at their ends and no legend.
+  const FEW = 6, NAMES_PX = narrow ? 60 : 110, LETTER_PX = 6.2, LINE_PX = 13;
   // Paper has a width of its own: 186 mm of A4 between the margins.
   const PAPER_PX = 690;
 
@@ -61,25 +63,72 @@ tailscope.figures = (() => {
     });
   }
 
+  const isCurve = ({ mode, showlegend, meta }) => meta?.entry !== undefined && showlegend !== false && mode?.includes("lines");
+  const isMany = (data) => new Set(data.filter(isCurve).map(({ meta }) => meta.entry)).size > FEW;
+  const GREY = "var(--off)";
+
+  // The names at the ends of the curves of a figure that is drawn, none upon another.
+  function names({ _fullData: traces, _fullLayout: layout }) {
+    const boxes = [];
+    return traces.filter(isCurve).map(({ name, x, y, xaxis, yaxis }) => {
+      const text = name.split(", max ")[0], width = LETTER_PX * text.length, [across, up] = [xaxis, yaxis].map((id) => layout[id.replace(/[xy]/, "$&axis")]);
+      const [x0, y0] = [x.at(-1), y.at(-1)], at = across.d2p(x0), isLeft = at + width > across._length + NAMES_PX;
+      const left = isLeft ? at - width : at;
+      let bottom = up.d2p(y0) - LINE_PX / 2;
+      while (boxes.some((box) => Math.abs(box.bottom - bottom) < LINE_PX && box.left < left + width && left < box.right)) bottom -= LINE_PX;
+      boxes.push({ left, right: left + width, bottom });
+      return { text, x: across.d2r(x0), y: up.d2r(y0), xref: xaxis, yref: yaxis, xanchor: isLeft ? "right" : "left", xshift: isLeft ? -6 : 6,
+        yshift: up.d2p(y0) - bottom, showarrow: false, font: { size: 11, color: "var(--muted)" } };
+    });
+  }
+
+  // The curve under the pointer has its colour, the others of many are grey.
+  function light(element, entry) {
+    const { data, lit, figure } = element, own = chosenOf(figure.data);
+    if (!isMany(own) || lit === entry) return;
+    const at = [...data.keys()].filter((place) => [entry, lit].includes(data[place].meta?.entry));
+    const colours = (part) => at.map((place) => resolve(data[place].meta.entry === entry ? own[place][part]?.color : GREY));
+    element.lit = entry;
+    if (at.length) Plotly.restyle(element, { "line.color": colours("line"), "marker.color": colours("marker") }, at);
+  }
+
+  const chosenOf = (data) => data.filter(({ meta }) => meta?.entry === undefined || !painting.chosen || painting.chosen.has(meta.entry));
+
   function painted({ data, layout }) {
-    const { chosen } = painting;
-    const shown = data.filter(({ meta }) => meta?.entry === undefined || !chosen || chosen.has(meta.entry));
+    let shown = chosenOf(data);
     // A zoom stays. A figure with rows is as high as those that are left.
     const own = { ...layout, uirevision: true, shapes: [...layout.shapes ?? [], ...limits(layout)] };
     if (narrow) own.dragmode = false;  // a finger that drags over a figure wants to scroll the page
     if (layout.meta?.row_px) {
       own.height = layout.meta.around_px + layout.meta.row_px * shown.reduce((sum, { meta }) => sum + (meta?.rows ?? 0), 0);
     }
+    if (isMany(shown)) {
+      Object.assign(own, { showlegend: false, margin: { ...layout.margin, r: NAMES_PX } });
+      const grey = ({ line, marker, error_x: bars }) => ({ line: { ...line, color: GREY }, marker: { ...marker, color: GREY }, error_x: { ...bars, color: GREY } });
+      shown = shown.map((trace) => (trace.meta?.entry === undefined ? trace : { ...trace, ...grey(trace) }));
+    }
     return resolve({ data: shown, layout: own });
+  }
+
+  function react(element, size) {
+    const { data, layout } = painted(element.figure);
+    element.style.minHeight = `${layout.height}px`;
+    delete element.lit;
+    const drawn = Plotly.react(element, data, { ...layout, ...size }, config);
+    return isMany(data) ? Plotly.relayout(element, { annotations: resolve(names(element)) }) : drawn;
   }
 
   async function draw(element) {
     element.figure ??= await json(`data-${element.id}`);
     await plotly();
-    const { data, layout } = painted(element.figure), first = !element.classList.contains("js-plotly-plot");
-    element.style.minHeight = `${layout.height}px`;
-    await Plotly.react(element, data, layout, config);
-    if (first) element.on("plotly_click", (event) => painting.clicked(event));
+    const first = !element.classList.contains("js-plotly-plot");
+    await react(element, {});
+    if (first) {
+      element.on("plotly_click", (event) => painting.clicked(event));
+      element.on("plotly_relayout", (change) => element.moved?.(change));
+      element.on("plotly_hover", ({ points: [{ data }] }) => light(element, data.meta?.entry));
+      element.on("plotly_unhover", () => light(element));
+    }
     element.dataset.drawn = "yes";
   }
 
@@ -106,7 +155,7 @@ tailscope.figures = (() => {
     const { data, layout } = painted(element.figure), height = layout.height + 60;
     const small = [...of(".subtitle"), ...of(".badge")].map((words) => `<sub>${words}</sub>`);
     const title = { text: [...of("h3, h4"), ...small].join("<br>"), x: 0.01, y: 1, yref: "container", yanchor: "top", pad: { t: 8 }, font: { size: 15 } };
-    const around = { title, margin: { ...layout.margin, t: 96 }, legend: { ...layout.legend, y: 1 - 52 / height } };
+    const around = { title, annotations: element.layout.annotations, margin: { ...layout.margin, t: 96 }, legend: { ...layout.legend, y: 1 - 52 / height } };
     return Plotly.downloadImage({ data, layout: { ...layout, ...around }, config },
       { format, filename: element.dataset.name, width: element.clientWidth, height, scale: format === "png" ? 2 : 1 });
   }
@@ -116,11 +165,28 @@ tailscope.figures = (() => {
     else if (format) await picture(document.getElementById(of), format);
   });
 
+  // Of a figure in focus the arrows go through its points, from the greatest down, and Enter opens one.
+  document.addEventListener("keydown", (event) => {
+    const { key, target: element } = event, step = { ArrowRight: 1, ArrowLeft: -1, Enter: 0 }[key];
+    if (step === undefined || !element.dataset.drawn) return;
+    const points = element._fullData.flatMap(({ meta, x, y, xaxis, yaxis, customdata }, curveNumber) => {
+      if (!meta?.run && !meta?.runs) return [];
+      const isTime = /\((µs|cycles)\)/.test(element._fullLayout[yaxis.replace("y", "yaxis")].title?.text), data = element.data[curveNumber];
+      return Array.from(isTime ? y : x, (value, pointNumber) => ({ value, x: x[pointNumber], customdata: customdata?.[pointNumber], data, curveNumber, pointNumber, subplot: xaxis + yaxis }));
+    }).filter(({ value }) => Number.isFinite(value)).sort((a, b) => b.value - a.value);
+    if (!points.length) return;
+    event.preventDefault();
+    element.place = Math.min(Math.max((element.place ?? (step ? -1 : 0)) + step, 0), points.length - 1);
+    const point = points[element.place];
+    if (!step) return painting.clicked({ event, points: [point] });
+    light(element, point.data.meta.entry);
+    Plotly.Fx.hover(element, [point], point.subplot);
+  });
+
   // At once: who prints does not wait.
   function repaint(size) {
     for (const element of shown().filter(({ dataset }) => dataset.drawn)) {
-      const { data, layout } = painted(element.figure);
-      Plotly.react(element, data, { ...layout, ...size }, config);
+      react(element, size);
     }
   }
   let screen = null;

@@ -16,6 +16,7 @@ tailscope.instant = (() => {
   // A figure of this page: a box, drawn with the look of all figures.
   function plotOf(traces, layout, className) {
     const plot = element("div", undefined, `plot ${className}`);
+    Object.assign(plot, { tabIndex: 0, role: "group", ariaLabel: className === "wave" ? "Pins over time" : "The heap" });
     plot.figure = { data: traces, layout: { template: { layout: data.look }, showlegend: false, ...layout } };
     return plot;
   }
@@ -90,16 +91,20 @@ tailscope.instant = (() => {
     lanes.base -= CALL * (deepest + 1);
   }
 
-  // The waveforms, with two cursors that begin at the longest critical section or at what is explained.
-  function waveform(instants) {
+  const numbers = (text) => [text.split(",").map(Number)].find((pair) => pair.length === 2 && pair.every(Number.isFinite));
+  const joined = (times) => times.map((time) => Number(time.toFixed(4))).join();
+
+  // The waveforms, with two cursors that begin at the longest critical section or at what is explained,
+  // if not where `seen` has them; `look` is told of others, and of a zoom.
+  function waveform(instants, seen, look) {
     const lanes = lanesOf(instants), [{ run, sample }] = instants, known = (sample.explained ?? []).filter(({ anatomy }) => anatomy);
     if (known.length) addStrip(lanes, known[0]);
     const [first] = sample.explained ?? [], span = first?.start_sample === undefined ? null : [lanes.us(first.start_sample), lanes.us(first.end_sample)];
-    const cursors = [...(span ?? lanes.section ?? lanes.whole)], sampleUs = 1e6 / run.samplerate_hz;
+    const cursors = [...(numbers(seen.cursors) ?? span ?? lanes.section ?? lanes.whole)], sampleUs = 1e6 / run.samplerate_hz;
     const height = LANE - lanes.base;
     const plot = plotOf(lanes.traces, {
       height: 70 + (LANE_PX * height) / LANE, hoverdistance: 40, margin: { t: 22, b: 44 }, annotations: lanes.annotations, uniformtext: { mode: "hide", minsize: 9 },
-      xaxis: { title: { text: `time${lanes.aligned ? " since the stimulus" : ""} (µs)` } },
+      xaxis: { title: { text: `time${lanes.aligned ? " since the stimulus" : ""} (µs)` }, range: numbers(seen.at) },
       yaxis: { tickvals: lanes.ticks.map(([at]) => at), ticktext: lanes.ticks.map(([, name]) => name), range: [lanes.base + 1, LANE], showgrid: false, ticks: "", showline: false, fixedrange: true },
     }, "wave");
     const bar = element("div", undefined, "cursors"), between = element("output", "", "between");
@@ -124,9 +129,14 @@ tailscope.instant = (() => {
     function move(which, time) {
       cursors[which] = time;
       tell();
+      look({ cursors: joined(cursors) });
       figures.draw(plot);
     }
     tell();
+    plot.moved = (change) => {
+      const { range, autorange } = plot.layout.xaxis;
+      if (Object.keys(change).some((name) => name.startsWith("xaxis"))) look({ at: autorange ? "" : joined(range) });
+    };
     plot.nearest = (time) => move(Math.abs(cursors[0] - time) <= Math.abs(cursors[1] - time) ? 0 : 1, time);
     bar.append(between, element("span", "A click at an edge sets the nearer cursor; ± is the widest budget of the run.", "hint"));
     return [plot, bar];
@@ -159,7 +169,7 @@ tailscope.instant = (() => {
   }
 
   // Fills `box` with the instants, one or two of {run, sample, title}.
-  async function draw(box, instants) {
+  async function draw(box, instants, seen, look) {
     const [{ run, sample }] = instants, explained = sample.explained ?? [];
     const known = explained.filter(({ anatomy }) => anatomy);
     const sentences = known.map(({ anatomy, words }) =>
@@ -175,7 +185,7 @@ tailscope.instant = (() => {
       made.querySelector(".heap-map")?.replaceWith(heapOf(explanation));
       return made;
     });
-    box.replaceChildren(...sentences, ...facts, ...waveform(instants), ...parts,
+    box.replaceChildren(...sentences, ...facts, ...waveform(instants, seen, look), ...parts,
       element("p", `The whole capture in PulseView: ./lab pulseview ${run.folder} --worst`, "hint"));
     await figures.refresh();
   }

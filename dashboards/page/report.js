@@ -1,5 +1,5 @@
 // The report: which page is shown, of which scenario, with which runs. All of it stands in the
-// address: #/ramp?scenario=mem_frag&show=seglist&show=tlsf, #/run/<id>, #/sample/<run>/<key>.
+// address: #/ramp?scenario=mem_frag&show=seglist&pin=tlsf, #/run/<id>, #/sample/<run>/<key>?at=0,40.
 (() => {
   const { element, figures, instant } = tailscope;
   const data = JSON.parse(document.getElementById("data").textContent);
@@ -10,6 +10,8 @@
   // So many runs are shown before anybody chose.
   const FIRST = 6;
   const POLL_MS = 2_000, ANSWER_MS = 60_000;
+  // What an instant has beside it; its zoom and its cursors, in µs.
+  const SEEN = ["beside", "at", "cursors"], UNSEEN = { at: "", cursors: "" };
   let address = null, shown = [];
 
   function decoded(text) {
@@ -23,22 +25,27 @@
   function read() {
     const [path, query = ""] = location.hash.replace(/^#\/?/, "").split(/\?(.*)/s), asked = new URLSearchParams(query);
     const [page, ...rest] = (path || (data.scenarios.length ? "overview" : data.everywhere[0])).split("/").map(decoded);
-    return { page, rest, scenario: asked.get("scenario") ?? data.scenarios[0]?.name, show: asked.getAll("show"),
-      limit: asked.get("limit") ?? data.limit, beside: asked.get("beside") ?? "" };
+    return { page, rest, scenario: asked.get("scenario") ?? data.scenarios[0]?.name, show: asked.getAll("show"), pin: asked.getAll("pin"),
+      find: asked.get("find") ?? "", limit: asked.get("limit") ?? data.limit, ...Object.fromEntries(SEEN.map((name) => [name, asked.get(name) ?? ""])) };
   }
 
-  function write({ page, rest = [], scenario, show, limit, beside }) {
-    const query = new URLSearchParams(show.map((name) => ["show", name]));
+  function write({ page, rest = [], scenario, show, pin, find, limit, ...seen }) {
+    const query = new URLSearchParams([...show.map((name) => ["show", name]), ...pin.map((name) => ["pin", name])]);
+    if (find) query.set("find", find);
     if (scenario && scenario !== data.scenarios[0]?.name) query.set("scenario", scenario);
     if (limit !== data.limit) query.set("limit", limit);
-    if (page === "sample" && beside) query.set("beside", beside);
+    for (const name of SEEN) if (page === "sample" && seen[name]) query.set(name, seen[name]);
     return `#/${[page, ...rest].map(encodeURIComponent).join("/")}${query.size ? `?${query}` : ""}`;
   }
 
-  // The same page, seen otherwise.
-  function alter(change) {
+  // The same page, seen otherwise: all but its figures, or drawn anew.
+  function look(change) {
     address = { ...address, ...change };
     history.replaceState(null, "", write(address));
+    followed();
+  }
+  function alter(change) {
+    look(change);
     reveal();
     return figures.refresh().then(followed);
   }
@@ -97,26 +104,43 @@
     const worst = scenarioOf(address.scenario)?.worst ?? {};
     const entries = Object.keys(worst).map((entry) => ({ entry: Number(entry), name: names.get(Number(entry)), ...worst[entry] }));
     entries.sort((a, b) => (b.ns ?? -1) - (a.ns ?? -1));
-    const asked = data.entries.filter(({ name }) => address.show.includes(name));
-    figures.chosen = address.page === ALL && !asked.length ? null : new Set((asked.length ? asked : first(entries)).map(({ entry }) => entry));
+    const named = (some) => data.entries.filter(({ name }) => some.includes(name)), asked = named(address.show);
+    figures.chosen = address.page === ALL && !asked.length ? null
+      : new Set([...asked.length ? asked : first(entries), ...named(address.pin)].map(({ entry }) => entry));
     picker.hidden = address.page === ALL || !shown.some((section) => section.dataset.scenario && section.querySelector(".plot"));
     picker.querySelector(".count").textContent = `${entries.filter(({ entry }) => figures.chosen?.has(entry)).length} of ${entries.length} shown`;
-    const focused = document.activeElement?.dataset.entry;
+    const { entry: focused, pin: pinning } = document.activeElement?.dataset ?? {}, search = picker.querySelector("input");
+    search.value = address.find;
+    search.oninput = () => {
+      look({ find: search.value });
+      choose();
+    };
     picker.querySelector(".chips").replaceChildren(...entries.map(({ entry, name, told }) => {
       const chip = element("button", undefined, "chip"), swatch = element("span", "", "swatch"), pressed = figures.chosen?.has(entry);
-      chip.type = "button";
+      const pair = element("span", undefined, "pair"), pinned = address.pin.includes(name), pin = element("button", pinned ? "★" : "☆", "pin");
+      const pins = address.pin.filter((other) => other !== name);
+      pair.hidden = !name.toLowerCase().includes(address.find.trim().toLowerCase());
+      chip.type = pin.type = "button";
+      chip.title = "click: show or hide; double click: show it alone";
+      pin.dataset.pin = entry;
+      pin.ariaPressed = String(pinned);
+      pin.ariaLabel = `Pin ${name}: always shown`;
+      pin.addEventListener("click", () => alter({ pin: pinned ? pins : [...pins, name] }));
       chip.dataset.entry = entry;
       chip.setAttribute("aria-pressed", String(pressed));
       if (pressed) swatch.style.background = `var(--palette-${entry % 8})`;
       chip.append(swatch, element("span", name, "name"), element("span", told, "worst"));
-      chip.addEventListener("click", () => {
+      chip.addEventListener("click", ({ detail, shiftKey }) => {
         const now = new Set(figures.chosen);
         if (!now.delete(entry)) now.add(entry);
-        alter({ show: [...now].map((other) => names.get(other)) });
+        // The second click of two is the whole choice.
+        if (detail > 1 || shiftKey) alter({ show: [name] });
+        else alter({ show: [...now].map((other) => names.get(other)), pin: pins });
       });
-      return chip;
+      pair.append(chip, pin);
+      return pair;
     }));
-    if (focused !== undefined) picker.querySelector(`[data-entry="${focused}"]`)?.focus();
+    picker.querySelector(`[data-entry="${focused}"], [data-pin="${pinning}"]`)?.focus();
     picker.querySelector(".all").onclick = () => alter({ show: entries.map(({ name }) => name) });
     picker.querySelector(".reset").onclick = () => alter({ show: [] });
   }
@@ -158,7 +182,7 @@
     document.getElementById("scenario").value = address.scenario;
     const heading = shown[0].querySelector("h2")?.textContent ?? "";
     document.title = [heading, shown[0].dataset.scenario, "Tailscope"].filter(Boolean).join(" · ");
-    const others = address.show.filter((name) => !data.entries.some((entry) => entry.name === name));
+    const others = [...address.show, ...address.pin].filter((name) => !data.entries.some((entry) => entry.name === name));
     note(others.length ? `This report has no run named ${others.join(", ")}.` : "");
   }
 
@@ -189,7 +213,7 @@
     for (const link of section.querySelectorAll("[data-step]")) {
       const other = around[link.dataset.step];
       link.hidden = other === undefined;
-      if (other !== undefined) link.href = write({ ...address, rest: [id, other] });
+      if (other !== undefined) link.href = write({ ...address, ...UNSEEN, rest: [id, other] });
     }
     section.querySelector(".of-run").href = write({ ...address, page: "run", rest: [id] });
     // The other runs of the scenario, each with its longest wait, to lay beside this instant.
@@ -200,7 +224,7 @@
     select.parentElement.hidden = !others.length;
     const slash = address.beside.lastIndexOf("/");
     const second = slash < 0 ? [] : [await sampleOf(address.beside.slice(0, slash), address.beside.slice(slash + 1))];
-    if (moment === address) await instant.draw(section.querySelector(".instant"), [one, ...second]);
+    if (moment === address) await instant.draw(section.querySelector(".instant"), [one, ...second], address, look);
   }
 
   async function show() {
@@ -236,7 +260,7 @@
     const plot = event.target.closest(".plot");
     if (plot.nearest) return plot.nearest(point.x);
     const key = Array.isArray(point.customdata) ? point.customdata[0] : point.customdata ?? point.x;
-    if (run) location.hash = write({ ...address, page: "sample", rest: [run, String(key)] });
+    if (run) location.hash = write({ ...address, ...UNSEEN, page: "sample", rest: [run, String(key)] });
   };
 
   document.getElementById("scenario").addEventListener("change", ({ target }) => {
@@ -244,7 +268,12 @@
     location.hash = write({ ...address, rest: [], scenario: target.value, page: stays ? address.page : there.pages[0] ?? "overview" });
   });
   document.getElementById("beside").addEventListener("change", ({ target }) => {
-    location.hash = write({ ...address, beside: target.value });
+    location.hash = write({ ...address, ...UNSEEN, beside: target.value });
+  });
+  document.addEventListener("keydown", ({ key, target, altKey, ctrlKey, metaKey }) => {
+    const step = { ArrowLeft: "previous", ArrowRight: "next" }[key], link = main.querySelector(`[data-step="${step}"]`);
+    if (address.page !== "sample" || !link || link.hidden || altKey || ctrlKey || metaKey) return;
+    if (!target.closest("input, select, .scroll, pre")) link.click();
   });
   document.getElementById("limit").addEventListener("change", ({ target }) => alter({ limit: target.value }));
   window.addEventListener("hashchange", () => {

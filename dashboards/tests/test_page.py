@@ -172,9 +172,22 @@ def test_a_sample_has_its_facts_and_cursors_and_leads_on(browser: Browser) -> No
     assert meaning.inner_text() == f"probes: {glossary()['probes'].means}"
     browser.page.locator("h2:visible").click()
     assert meaning.count() == 0
+    # The address holds cursors and zoom.
+    wave = "document.querySelector('.wave')"
+    browser.evaluate(f"Plotly.relayout({wave}, {{ 'xaxis.range': [0, 2] }})")
+    address = browser.evaluate("location.hash")
+    assert address.endswith("at=0%2C2&cursors=0.2381%2C0.4762")
     press(browser, "[data-step=previous]")
     assert title(browser) == "seglist: operation 2300"
-    press(browser, "[data-step=next]")
+    browser.go(address)
+    assert (
+        browser.evaluate(f"{wave}._fullLayout.xaxis.range") == [0, 2] and "20 samples" in between.inner_text()
+    )
+    for key, operation in (("ArrowLeft", 2300), ("ArrowRight", 2302)):
+        browser.page.keyboard.press(key)
+        browser.settle()
+        assert title(browser) == f"seglist: operation {operation}"
+    assert browser.evaluate(f"{wave}.ariaLabel") and "at=" not in browser.evaluate("location.hash")
     press(browser, ".of-run")
     assert title(browser) == "seglist"
     assert browser.page.locator(f"{SHOWN} .verbatim").count() == 1
@@ -230,15 +243,47 @@ def test_the_picker_chooses_runs_and_is_in_the_address(browser: Browser) -> None
     browser.go(address)
     assert chips(browser) == ["nr3", "nr0"]
     press(browser, "#picker .all")
-    assert len(set(browser.evaluate(curves("one.line.color + one.line.dash")))) == 9
+    looks = curves("one.line.color + one.line.dash").replace(".data", ".figure.data")
+    assert len(set(browser.evaluate(looks))) == 9
+    # Of so many, the curves are grey and have their names at their ends.
+    figure = f"document.querySelector('{SHOWN} .plot')"
+    assert len(set(browser.evaluate(curves("one.line.color")))) == 1
+    ends = browser.evaluate(f"{figure}.layout.annotations.map(one => [one.text, one.x])")
+    assert sorted(name for name, _ in ends) == [f"nr{number}" for number in range(9)]
+    section_us = [(300 + 10 * int(name[2:])) / 84 for name, _ in ends]
+    offsets = [10**x - us for (_, x), us in zip(ends, section_us, strict=True)]
+    assert max(offsets) - min(offsets) < 0.001
+    # The arrows go through a figure's points from the greatest down, in colour; Enter opens one.
+    browser.page.locator(f"{SHOWN} .plot").first.focus()
+    browser.page.keyboard.press("ArrowRight")
+    lit = browser.evaluate(curves("[one.name, one.line.color]"))
+    grey = {colour for name, colour in lit if not name.startswith("nr8")}
+    assert len(grey) == 1 and {colour for _, colour in lit} > grey
+    browser.page.keyboard.press("Enter")
+    browser.settle()
+    assert title(browser).startswith("nr8: operation ")
+    browser.page.go_back()
+    browser.settle()
     # The keyboard does what the mouse does, and keeps its place.
     browser.page.locator(".chip:has-text('nr1')").focus()
     browser.page.keyboard.press("Space")
     browser.settle()
     assert "nr1" not in chips(browser)
     assert browser.evaluate("document.activeElement.textContent").startswith("nr1")
+    # A double click shows one alone, beside those that are pinned.
+    browser.page.locator(".chip:has-text('nr5')").dblclick()
+    browser.settle()
+    assert chips(browser) == ["nr5"]
+    press(browser, "[aria-label^='Pin nr2']")
     press(browser, "#picker .reset")
-    assert chips(browser) == ["nr8", "nr0"]
+    assert chips(browser) == ["nr8", "nr2", "nr0"]
+    browser.page.locator("#picker input").fill("NR7")
+    assert browser.page.locator(".chip:visible .name").all_inner_texts() == ["nr7"]
+    address = browser.evaluate("location.hash")
+    browser.go("#/overview")
+    browser.go(address)
+    assert chips(browser) == ["nr8", "nr2", "nr0"]
+    assert browser.page.locator(".chip:visible .name").all_inner_texts() == ["nr7"]
 
 
 def test_tables_sort_and_are_saved(browser: Browser, tmp_path: Path) -> None:

@@ -10,16 +10,19 @@ import socket
 import threading
 from pathlib import Path
 
+import numpy as np
 import pytest
 from flask import Flask
 from flask.testing import FlaskClient
 from playwright.sync_api import expect
 from werkzeug.test import TestResponse
 
+from base.run_folder.edge_stream import EdgeWriter
+from base.run_folder.folder import EDGE_STREAM
 from base.run_folder.progress_file import ProgressFile, Section, SoFar
 from capture.tests.test_pins import store as store_observed
 from dashboards.app.pieces import Library
-from dashboards.app.server import make_app, server_of
+from dashboards.app.server import make_app, server_of, token_of
 from dashboards.tests.browser import Browser, violations
 from dashboards.tests.synthetic import Operation, mem_frag, write_run
 
@@ -140,6 +143,19 @@ def test_a_run_under_way_is_seen(client: FlaskClient, runs: Path) -> None:
         assert "4 s so far · about 8 s left" in live["boxes"]
         assert '<progress value="300" max="1200"' in live["boxes"]
         assert live["counted"] == COUNTED.replace("1 unfinished", "1 under way")
+        # Its wire grows: two pulses of 20 and 30 µs, then one of 50.
+        blocks = (([0, 10, 30, 60, 90], 100), ([120, 170], 200))
+        with EdgeWriter(runs / UNDER_WAY / EDGE_STREAM, 1_000_000, ("CRIT",), 1_000) as writer:
+            for (samples, total), seen in zip(blocks, (["2", "30.00"], ["3", "50.00"]), strict=True):
+                word = np.array([place % 2 for place in range(len(samples))], np.uint8)
+                writer.append(np.array(samples), word if total == 100 else 1 - word, total)
+                boxes = get(client, "/live").get_json()["boxes"]
+                (tail,) = (line.split() for line in boxes.splitlines() if line.startswith("CRIT, width"))
+                tail[-1] = tail[-1].removesuffix("</pre>")
+                assert [tail[2], tail[-1]] == seen
+        # The last edges, from sample 0 to 10 behind the last: high from 10 on.
+        assert '<path d="M0 18H55.6V2H166.7V18H333.3V2H500.0V18H666.7V2H944.4V18H1000"/>' in boxes
+        (runs / UNDER_WAY / EDGE_STREAM).unlink()
     (runs / UNDER_WAY / "progress.json").write_text("{}", encoding="utf-8")
     assert f"{UNDER_WAY} was killed before its end" in get(client, "/live").get_json()["boxes"]
     (runs / UNDER_WAY / "progress.json").unlink()
@@ -233,6 +249,18 @@ def test_it_leads_to_no_other_host(server: FlaskClient, path: str) -> None:
     environment = {"PATH_INFO": path, "QUERY_STRING": f"token={TOKEN}"}
     location = ask(server, "/", environ_overrides=environment).headers["Location"]
     assert location.startswith("/") and location[1] not in "/\\"
+
+
+def test_a_restart_has_the_same_token_unless_others_may_read_it(tmp_path: Path) -> None:
+    place = tmp_path / "deeper" / "token"
+    token = token_of(place)
+    assert len(token) == 32 and token_of(place) == token and place.stat().st_mode & 0o777 == 0o600
+    place.chmod(0o644)
+    other = token_of(place)
+    assert other not in ("", token) and place.stat().st_mode & 0o777 == 0o600
+    place.write_text("short")
+    assert len(token_of(place)) == 32
+    assert len(token_of(tmp_path)) == 32  # a folder: it cannot be kept
 
 
 def test_a_program_shows_the_token_in_a_header(server: FlaskClient) -> None:
