@@ -30,18 +30,20 @@ from cli.shell.values import OUTPUT, RUN, SECONDS
     type=SECONDS,
     help="how long an interrupt may wait, such as 10us: the page says who stays within it",
 )
+@option("--without-ticks", is_flag=True, help="leave out what the kernel's tick may have delayed")
 @option("--pdf", type=OUTPUT, help="print all of it to this file too, by Chromium or Chrome")
 @option("--all", "every", is_flag=True, help="without run folders: every one in runs/, not only the latest")
 def command(
     run: tuple[Path, ...],
     output: Path,
     limit_s: float | None,
+    without_ticks: bool,
     pdf: Path | None,
     every: bool,
 ) -> None:
     """Write the dashboard of the given runs."""
     limit = "" if limit_s is None else f"{limit_s * 1e6:.6g} µs"
-    for line in write(run, output, every=every, limit=limit):
+    for line in write(run, output, every=every, limit=limit, without_ticks=without_ticks):
         print(line)
     if pdf is not None:
         from dashboards.printed import print_pdf
@@ -56,10 +58,11 @@ def write(
     every: bool,
     runs_folder: Path = RUNS,
     limit: str = "",
+    without_ticks: bool = False,
 ) -> Iterator[str]:
     """Writes the report on the run folders, or on the latest of each kind in `runs_folder`, or on
-    `every` one there; it begins with the `limit`. Yields what to print: what is left out, then the
-    page. Raises TailscopeError.
+    `every` one there; it begins with the `limit`, and has no history `without_ticks`. Yields what
+    to print: what is left out, then the page. Raises TailscopeError.
     """
     from cli.shell import under_way
 
@@ -74,5 +77,6 @@ def write(
         yield from () if folders else unfinished(runs_folder)
         if sentence := left_out(len(paths) - len(shown)):
             yield f"{sentence} --all shows every one."
-        table = None if folders else index(runs_folder)
-        yield str(report.write_report(shown, output, tell, limit, table))
+        table = None if folders or without_ticks else index(runs_folder)
+        path = report.write_report(shown, output, tell, limit, table, without_ticks=without_ticks)
+        yield str(path)

@@ -16,7 +16,7 @@ from base.run_folder.quantities import LATENCY, SECTION, TASK
 from dashboards.blocks import Page
 from dashboards.figures.chart import LOOK
 from dashboards.formatting import microseconds
-from dashboards.loaded.runs import LoadedRun, open_run
+from dashboards.loaded.runs import LoadedRun, leave_out_ticks, open_run
 from dashboards.loaded.series import Series, by_scenario, verdict_suffix
 from dashboards.page.embedded import embed
 from dashboards.page.templates import DRAWING, fragment, pack, render
@@ -106,16 +106,20 @@ def write_report(
     progress: Progress = lambda _words: None,
     limit: str = "",
     table: pl.DataFrame | None = None,
+    *,
+    without_ticks: bool = False,
 ) -> Path:
     """Write the report on the run folders `runs` to `output` and return that path.
 
     `limit` is a time, such as 10us: the page begins with it. `table` is the index of these and of
-    earlier runs, for the history. Raises RunError, CaptureError,
-    WriteError.
+    earlier runs, for the history, which has all that was measured. `without_ticks` leaves out what
+    the kernel's tick may have delayed. Raises RunError, CaptureError, WriteError.
     """
     if not runs:
         raise RunError("There are no runs to report on; run a scenario first.")
-    return write_bytes(output, report_html([*map(open_run, runs)], progress, limit, table).encode())
+    opened = [*map(open_run, runs)]
+    shown = [*map(leave_out_ticks, opened)] if without_ticks else opened
+    return write_bytes(output, report_html(shown, progress, limit, table).encode())
 
 
 def report_html(

@@ -5,18 +5,19 @@ allocations by probes and by size, and its bounds.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 
 import polars as pl
 
 from base.files.errors import RunError
+from base.metrology.quantiles import percentile_intervals, summarise
 from base.metrology.summaries import Summary
 from base.run_folder import folder as names
 from base.run_folder import tables
 from base.run_folder.edges import EdgeList
-from base.run_folder.manifest import Manifest, read_edges, read_manifest
+from base.run_folder.manifest import Manifest, Maximum, read_edges, read_manifest
 from base.run_folder.placements import Placements
 from base.run_folder.placements import read as read_placements
 from base.run_folder.quantities import (
@@ -50,13 +51,14 @@ class LoadedRun:
     """One run folder; its tables are read and checked when first asked for.
 
     `id` is its folder's name, or its path below the folder that is shown. `notes` are sentences on
-    what the folder lacks.
+    what the folder lacks, or what was left out.
     """
 
     folder: Path
     manifest: Manifest
     id: str
     notes: tuple[str, ...] = ()
+    without_ticks: bool = False
 
     @cached_property
     def operations(self) -> pl.DataFrame:
@@ -65,8 +67,16 @@ class LoadedRun:
 
     @cached_property
     def interrupts(self) -> pl.DataFrame:
-        """Its table of stimuli. Raises RunError."""
-        return self._table("interrupts")
+        """Its table of stimuli; `without_ticks` what a tick may have delayed has no latency. Raises
+        RunError.
+        """
+        table = self._table("interrupts")
+        if not self.without_ticks:
+            return table
+        return table.with_columns(
+            pl.when(~pl.col(label)).then(column).alias(column)
+            for label, column in (("tick", "isr_latency_ns"), ("task_tick", "task_latency_ns"))
+        )
 
     def _table(self, name: str) -> pl.DataFrame:
         """An empty one where a run that is not complete lacks it: such a run is shown."""
@@ -232,6 +242,34 @@ def open_run(folder: Path, identity: str | None = None) -> LoadedRun:
         if not manifest.complete and not (folder / f"{name}.parquet").exists()
     )
     return LoadedRun(folder, manifest, folder.name if identity is None else identity, notes=notes)
+
+
+def leave_out_ticks(run: LoadedRun) -> LoadedRun:
+    """`run` without the answers and wakes that the kernel's tick may have delayed: in tables,
+    statistics, intervals, maxima and the possible wait alike. Its notes say how many. Raises
+    RunError.
+    """
+    shown, manifest = replace(run, without_ticks=True), run.manifest
+    parts, intervals, maxima = manifest.statistics, dict(manifest.intervals.of), dict(manifest.maxima)
+    for quantity in (quantity for quantity in ALL if quantity.table == "interrupts"):
+        key, rows = quantity.key, samples(shown, quantity)
+        values, greatest = rows[quantity.column].to_numpy(), quantity.maximum(rows, run.operations)
+        parts[key] = summarise(values, quantity.still_open(rows))
+        maxima[key] = Maximum.model_validate(greatest) if greatest else None
+        if key in intervals:
+            intervals[key] = intervals[key].model_copy(update=percentile_intervals(values))
+    wait = manifest.possible_wait
+    if wait and wait.by == "wait":
+        section_ns, seen_ns = (parts[SECTION.key].max or 0) + wait.entry_ns, parts[wait.of].max or 0
+        by = "wait" if seen_ns > section_ns else "section"
+        wait = wait.model_copy(update={"ns": max(section_ns, seen_ns), "by": by, "budget_ns": None})
+    answers, control, wakes = (run.summary(of).n - parts[of.key].n for of in (LATENCY, CONTROL, TASK))
+    words = f"A tick may have delayed {answers + control:,} answers and {wakes:,} task wakes: left out."
+    of_each = manifest.intervals.model_copy(update={"of": intervals})
+    changed = {**parts, "intervals": of_each, "maxima": maxima, "possible_wait": wait}
+    run.release()
+    shown.release()
+    return replace(shown, manifest=manifest.model_copy(update=changed), notes=(*run.notes, words))
 
 
 _COLUMNS = {"operations": tables.OPERATIONS, "interrupts": tables.INTERRUPTS}

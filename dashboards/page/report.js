@@ -321,6 +321,7 @@
   // What goes on, for that table: HTML of the server's own making.
   if (data.served) setInterval(async () => {
     const [section] = shown, lead = section?.querySelector(".lead");
+    if (section === unknown && !document.hidden) return show();  // the app may have been started again
     if (document.hidden || section?.dataset.page !== "runs" || !lead) return;
     try {
       const { counted, boxes } = await (await ask("live")).json();

@@ -96,6 +96,8 @@ def belief(series: Sequence[Series]) -> Belief | None:
         said.append(Fact(f"wire and {counters} differ by {max(measured):.2g} cycles at most", "agreement"))
     if budgets := [value for member in series if (value := member.run.budget(LATENCY)) is not None]:
         said.append(Fact(f"waits true to ±{microseconds(max(budgets))}", "agreement"))
+    if without := [member.run.id for member in series if member.run.without_ticks]:
+        said.append(Fact("without what a tick may have delayed", "run", without[0]))
     virtual = sum(VIRTUAL_BOARD in manifest.tools for manifest in manifests)
     said.append(Fact(f"{virtual} of {len(series)} on the virtual board", "agreement"))
     return Belief("red" if doubtful else "amber" if warned else "green", tuple(said))

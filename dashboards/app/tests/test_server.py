@@ -200,6 +200,16 @@ def test_a_reader_walks_from_the_overview_to_an_instant_and_hears_of_the_end(run
         listening.close()
         browser.go(f"#/sample/{SEGLIST}/3")
         expect(page.locator("#unknown p").first).to_contain_text("start ./lab app again")
+        # Started again, with the token of its file, it goes on by itself.
+        listening = socket.create_server(("127.0.0.1", server.port))
+        server = server_of(listening, make_app(Library(runs), TOKEN))
+        thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.05}, daemon=True)
+        thread.start()
+        expect(heading).to_have_text("seglist: operation 3")
+        server.shutdown()
+        thread.join()
+        server.server_close()
+        listening.close()
 
 
 PATHS = ("/", "/runs", "/live", "/plotly.js")
