@@ -4,6 +4,7 @@ and what `./lab explain` left in its folder (docs/reference/explain.md).
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -12,11 +13,13 @@ import polars as pl
 from base.run_folder.explanation import MOST_CALLS, MOST_VISITED, Replayed, read_all, read_anatomy
 from base.run_folder.named_quantities import NAMED
 from base.run_folder.quantities import CONTROL, CRITICAL, FREE_CRITICAL, LATENCY, TASK, Quantity
+from base.text_table import TextTable
+from dashboards.blocks import Grid
 from dashboards.figures.interrupts import worst_by_call
 from dashboards.formatting import grouped
 from dashboards.loaded.runs import ALL, LoadedRun
 from dashboards.loaded.series import Series
-from dashboards.page.templates import fragment, terms
+from dashboards.page.templates import fragment, grid_of, terms
 from dashboards.waveforms import Window, interrupt_keys, operation_keys, windows_of, worst_key
 from scenarios.operations import call_name, in_words
 
@@ -207,11 +210,43 @@ def explanations(run: LoadedRun) -> dict[str, list[dict[str, Any]]]:
                 break
         else:
             of_key.append(packed | {"words": words})
-    for packed in (packed for of_key in of_each.values() for packed in of_key):
-        packed["html"] = fragment("explained.html", packed)
+    for place, packed in (
+        (place, packed) for of_key in of_each.values() for place, packed in enumerate(of_key)
+    ):
+        tables = _tables(packed) if "heap" in packed else []
+        packed["html"] = fragment("explained.html", {**packed, "tables": tables, "place_of": place})
         for name in _SHOWN:
             packed.pop(name, None)
     return of_each
+
+
+def _tables(packed: dict[str, Any]) -> list[Grid]:
+    """What took the time of a replay, part by part, and the calls that led there."""
+
+    def by(key: str, words: Callable[[dict[str, Any]], str]) -> list[list[str]]:
+        return [[words(row), grouped(row["cycles"]), grouped(row["executions"])] for row in packed[key]]
+
+    per_cent = 100 / max(packed["cycles"], 1)
+    parts = [
+        [
+            part["words"]
+            + (f", by {part['place']}" if part["place"] and part["what"] != "exception" else ""),
+            *(grouped(part["cycles"]), grouped(round(per_cent * part["cycles"], 1))),
+        ]
+        for part in packed["parts"]
+    ]
+    frames = [["likely " * frame["likely"] + frame["place"], frame["source"]] for frame in packed["stack"]]
+    lines = by("lines", lambda row: f"{row['source']}  {packed['sources'].get(row['source'], '')}")
+    counts = ("cycles", "times")
+    tables = (
+        TextTable("What held interrupts off", ("by", "cycles", "%"), parts, (1, 2)),
+        TextTable(
+            "Cycles by function", ("function", *counts), by("functions", lambda row: row["name"]), (1, 2)
+        ),
+        TextTable("Call stack", ("place", "source"), frames),
+        TextTable("Most expensive source lines", ("line", *counts), lines, (1, 2)),
+    )
+    return [grid_of(table.title.lower().replace(" ", "-"), table) for table in tables]
 
 
 def _limited(value: Any, most: int = _MOST_OF_OTHERS) -> Any:
