@@ -8,14 +8,20 @@ from typing import TYPE_CHECKING, Unpack
 from cli.shell import shared
 from cli.shell.declare import argument, declare, option
 from cli.shell.judging import Judging, judging
-from cli.shell.values import FILE, INSTANT, OUTPUT
+from cli.shell.values import FILE, INSTANT, OUTPUT, OptionError
 
 if TYPE_CHECKING:
     from simulator.program import ProgramOptions
 
 
 @declare(section="Your own firmware, as it is")
-@argument("elf", type=FILE, help="a program for the virtual Nucleo, as the linker wrote it")
+@argument(
+    "elf",
+    type=FILE,
+    nargs=-1,
+    required=True,
+    help="a program for the virtual Nucleo, as the linker wrote it; of several builds one table",
+)
 @option(
     "--until", type=INSTANT, default="1s", help="how long to run it from reset: 100ms, 2s or cycles:8400000"
 )
@@ -23,15 +29,19 @@ if TYPE_CHECKING:
 @shared.kernel
 @option("--explain", is_flag=True, help="the instructions of the longest interval of each kind, too")
 @option("--output", type=OUTPUT, help="an HTML file to write: places, curves, timeline, priorities")
+@option("--folded", type=OUTPUT, help="a file for flame graphs: each call stack, with its cycles")
+@option("--perfetto", type=OUTPUT, help="a timeline for ui.perfetto.dev; compressed if it ends in .gz")
 @shared.own_program
 @judging
 def command(
-    elf: Path,
+    elf: tuple[Path, ...],
     until: str,
     start: str | None,
     kernel: str,
     explain: bool,
     output: Path | None,
+    folded: Path | None,
+    perfetto: Path | None,
     judging: Judging,
     **board: Unpack[ProgramOptions],
 ) -> int:
@@ -39,25 +49,51 @@ def command(
 
     The exit status is 0 if the program ran to its end, and is within limits and baseline where they
     are given; 1 if it stopped or hangs, or is not within them; 2 where that cannot be said.
-    For example: ./lab masks my.elf --limit basepri=1200 --baseline masks.toml
+    For example: ./lab masks my.elf --limit basepri=1200 --baseline masks.toml, or to compare two
+    builds: ./lab masks o2.elf os.elf
     """
     from analysis.program import parts
     from analysis.program.masks import text
     from analysis.program.masks.measure import measure
     from analysis.program.subject import START, Subject
+    from base.files.whole import write_bytes
     from cli.shell import under_way
     from simulator.program import user_program
 
-    subject = Subject.of(user_program(elf, **board), until, kernel=kernel, start=start or START)
+    writes = explain or output or folded or perfetto
+    if len(elf) > 1 and (writes or judging.limit or judging.baseline):
+        raise OptionError("Several builds give one table: only --json goes with them.")
+    subjects = [
+        Subject.of(user_program(file, **board), until, kernel=kernel, start=start or START) for file in elf
+    ]
     judging.begin(text.COMMAND, text.MASK_KINDS)
     with under_way.shown() as tell:
-        report = measure(subject, explain, tell)
+        reports = [measure(subject, explain, tell) for subject in subjects]
+    report = reports[0]
+    if len(reports) > 1:
+        rows = text.side_by_side(list(map(text.subject, reports)))
+        names = [subject.name for subject in subjects]
+        judging.show(
+            lambda: {"builds": list(map(parts.as_json, reports)), "rows": rows},
+            lambda: parts.as_text(
+                [line for each in reports for line in text.opening(each)], [text.of_builds(names, rows)], True
+            ),
+        )
+        return int(not all(report.complete for report in reports))
     if output:
         from dashboards.programs import of_masks
 
         of_masks(report).write(output)
+    if folded:
+        write_bytes(folded, text.folded(report).encode())
+    if perfetto:
+        from analysis.program.masks.timeline import timeline
+
+        timeline(report).write(perfetto)
     judging.judge(text.subject(report))
     judging.show(
-        lambda: parts.as_json(report), lambda: text.as_text(report), [f"file: {output}"] if output else []
+        lambda: parts.as_json(report),
+        lambda: text.as_text(report),
+        [f"file: {file}" for file in (output, folded, perfetto) if file],
     )
     return int(not report.complete) if judging.exit_status is None else judging.exit_status

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from typing import Any
 
 from analysis.judge import rows as judged
 from analysis.judge.limits import ANY
@@ -10,7 +12,7 @@ from analysis.judge.rows import FROM, Row, longest
 from analysis.program import parts
 from analysis.program.masks.log import KINDS
 from analysis.program.masks.measure import MaskReport
-from analysis.program.masks.worst import Worst
+from analysis.program.masks.worst import Worst, name_of
 from analysis.program.parts import Part, few, length
 from base.microseconds import UNIT, digits
 
@@ -137,6 +139,57 @@ def _what(worst: Worst) -> Iterator[str]:
     yield worst.who
     if worst.asleep_cycles:
         yield f"{worst.asleep_cycles:,} more cycles asleep"
+
+
+def folded(report: MaskReport) -> str:
+    """`kind;outermost;…;innermost cycles`, one line for each stack that began an interval, in the
+    format of Brendan Gregg's stackcollapse scripts. Cycles are of all its intervals that ended.
+    """
+    places, totals = report.places, Counter[str]()
+    for it in report.counted_intervals:
+        began = report.run.changes[it.begin_row]
+        frames = [frame.function for frame in reversed(places.stack(began.stack, began.pc))]
+        entry = places.entry(it.level) if it.kind == "handler" and it.level else None
+        names = (name_of(it.kind, it.level, places), *frames, *([entry.function] if entry else []))
+        totals[";".join(name.replace(";", ":") for name in names)] += it.cycles or 0
+    return "".join(f"{stack} {cycles}\n" for stack, cycles in sorted(totals.items()) if cycles)
+
+
+def side_by_side(builds: Sequence[judged.Subject]) -> list[dict[str, Any]]:
+    """Several builds of a program: by function and kind the longest of each in cycles, None where
+    it has none, and whether it is open; the longest first.
+
+    What the compiler puts behind a name, as in `lock.constprop.0`, makes no other function of it.
+    """
+    longest: dict[tuple[str, str], list[Row | None]] = {}
+    for number, build in enumerate(builds):
+        for row in build.rows:  # the longest first
+            of_builds = longest.setdefault((row.function.partition(".")[0], row.kind), [None] * len(builds))
+            of_builds[number] = of_builds[number] or row
+    rows = [
+        {
+            "function": function,
+            "kind": kind,
+            "cycles": [row.cycles if row else None for row in of_builds],
+            "open": [bool(row and row.open) for row in of_builds],
+        }
+        for (function, kind), of_builds in longest.items()
+    ]
+    return sorted(rows, key=lambda row: (-max(filter(None, row["cycles"]), default=0), row["function"]))
+
+
+def of_builds(names: Sequence[str], rows: Sequence[dict[str, Any]]) -> Part:
+    """The same as a table: the cycles of each build, and how much more the last has."""
+    lines = []
+    for row in rows:
+        first, *_, last = row["cycles"]
+        change = f"{last - first:+,} ({(last - first) / first:+.1%})" if first and last is not None else _NONE
+        cells = (
+            _NONE if cycles is None else f"{'≥ ' * still_open}{cycles:,}"
+            for cycles, still_open in zip(row["cycles"], row["open"], strict=True)
+        )
+        lines.append((f"{row['function']}: {row['kind']}", *cells, change))
+    return Part("Builds side by side", ("cycles", *names, "change"), lines, numbers=range(1, len(names) + 2))
 
 
 def subject(report: MaskReport) -> judged.Subject:
