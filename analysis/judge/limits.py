@@ -81,8 +81,9 @@ class Limit:
     def holds_for(self, row: Row) -> bool:
         """Whether the limit is one of this row."""
         first = row.kind.partition(" ")[0]
-        of_kind = self.kind in (first, row.kind) or (self.kind == ANY and first not in _APART)
-        return of_kind and self.function in ("", row.function) and row.unit in (None, self.unit)
+        of_kind = self.kind == first or (self.kind == ANY and first not in _APART)
+        named = self.kind == row.kind or (of_kind and not row.named_only)
+        return named and self.function in ("", row.function) and row.unit in (None, self.unit)
 
     def length(self, row: Row) -> float:
         """The row's length in the limit's unit."""

@@ -6,7 +6,7 @@ The document:
     subjects [{name, state, refusal, folders[], notes[],
                checks [{name, state, sentence, named[], finding, held_to, before,
                         now {function, kind, cycles, ns, place, open, step_cycles, why_not,
-                             unit, budget}}],
+                             named_only, unit, budget}}],
                changes [{name, a, b, tool}]}]
 
 A subject is a run, runs of equal settings, or a program. *state* is `as good`, `better`, `worse`,

@@ -23,7 +23,8 @@ class Row:
     long. It is measured to `step_cycles`: where an interrupt was pended at each tenth cycle only,
     the longest may be up to nine cycles longer. `why_not` says why nobody can tell how long it can
     be: then it lasts at least so long, too. A limit is not broken within `budget`, the error of the
-    instruments in the row's unit; None where nobody can tell that.
+    instruments in the row's unit; None where nobody can tell that. A limit holds what is
+    `named_only` if it names just that: a priority that no interrupt has.
     """
 
     function: str
@@ -34,6 +35,7 @@ class Row:
     open: bool = False
     step_cycles: int = 1
     why_not: str = ""
+    named_only: bool = False
     unit: Unit | None = None
     budget: float | None = 0.0
 

@@ -48,6 +48,7 @@ def test_a_priority_is_named_as_people_write_it(limit: str, bits: int, status: i
     together = (
         row("f", "priority 0x50", 70),
         row("f", "priority 0x40", 70),
+        replace(row("f", "priority 0xc0", 90), named_only=True),
     )
     subject = replace(measured(row("f", "basepri 0x50", 70)), together=together)
     limits = parse({limit: "69"}, (*KINDS, "priority"), bits)

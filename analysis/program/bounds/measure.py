@@ -79,8 +79,8 @@ class AtPriority:
     """How long an interrupt of a priority can be held off: its own entry, the longest `section`
     that holds it off, and each of `handlers` once, which go before it. `cycles` is None if one of
     them has no bound; `missing` names those. `number` is that of the NVIC, 5 for 0x50 of 4 bits.
-    `refill`: where a handler comes in, what it interrupts may find nothing in the caches of the
-    flash any more.
+    There are rows of priorities that none of `exceptions` has, too. `refill`: where a handler comes
+    in, what it interrupts may find nothing in the caches of the flash any more.
     """
 
     NAMES: ClassVar = {**_NAMES, "entry": "entry_cycles", "refill": "refill_cycles"}

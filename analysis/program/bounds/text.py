@@ -275,4 +275,4 @@ def _row(report: BoundsReport, bound: Bounded | AtPriority) -> Row:
         function, place = bound.section.function, f"held off by {bound.section}, and handlers"
     why_not = f"Without a bound: {', '.join(map(str, bound.missing))}." if bound.missing else ""
     kind = f"{PRIORITY} {bound.priority:#04x}"
-    return Row(function, kind, cycles, ns, place, why_not=why_not)
+    return Row(function, kind, cycles, ns, place, why_not=why_not, named_only=not bound.exceptions)

@@ -8,6 +8,8 @@ from pathlib import Path
 
 import pytest
 
+from analysis.judge.limits import Allowance, parse
+from analysis.judge.programs import judge
 from analysis.program.bounds import text
 from analysis.program.bounds.measure import BoundsReport, bounds
 from analysis.program.bounds.text import as_text
@@ -68,6 +70,21 @@ def test_a_priority_that_waited_longer_than_its_bound_is_a_violation(tmp_path: P
     assert [violation.seen for violation in wrong.violations] == [last.seen]
     assert "priority 15 (0xf0)" in as_text(wrong).partition("By priority")[0]
     assert text.subject(wrong).wrong
+
+
+def test_a_priority_has_a_bound_whether_or_not_an_interrupt_has_it(tmp_path: Path) -> None:
+    report = bounded(tmp_path, "svc_in_basepri")
+    assert [(row.number, row.priority) for row in report.priorities] == [(n, n << 4) for n in range(16)]
+    unused = next(row for row in report.priorities if row.number == 14)
+    assert not unused.exceptions and unused.cycles is not None
+    assert unused.cycles >= max(row.cycles or 0 for row in report.sections)
+    measured = text.subject(report)
+    for name, most, status in (
+        ("priority 14", unused.cycles - 1, 1),
+        ("priority 0xe0", unused.cycles, 0),
+    ):
+        limits = parse({name: str(most)}, text.BOUND_KINDS, measured.priority_bits)
+        assert judge(measured, limits, None, Allowance()).exit_status == status
 
 
 @pytest.mark.parametrize("of", ["memset", "memcpy", "memmove"])
