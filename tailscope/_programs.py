@@ -181,14 +181,14 @@ class Masks(Measured):
     def not_taken(self, priority: int) -> NotTaken:
         """The longest time in which masks and handlers together kept an interrupt of this priority
         waiting: 5 of the NVIC, or its byte, 0x50. Raises NotComplete if it was waiting at the end,
-        and Error if no interrupt has that priority.
+        and Error if the core has no such priority.
         """
         for row in self.document["priorities"]:
             if priority in (row["number"], row["priority"]):
                 if row["open"]:
                     self._refuse(f"At the end an interrupt of priority {priority} could not be taken.")
                 return NotTaken(**{"ns": 0.0, "cycles": 0, **(row["worst"] or {}), "name": row["name"]})
-        raise Error(f"{self.elf}: no interrupt that it uses has the priority {priority}.")
+        raise Error(f"{self.elf}: the core has no priority {priority}.")
 
     def __repr__(self) -> str:
         return f"<Masks of {self.elf}, {self.cycles:,} cycles{'' if self.complete else ', not complete'}>"

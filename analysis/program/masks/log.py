@@ -249,9 +249,11 @@ class Exceptions:
         used = {_used(what, value) for _, what, value in self._rows}
         self.used = {exception for exception in used if exception >= _FIRST_CONFIGURABLE}
 
-    def priorities(self) -> dict[int, list[int]]:
-        """The used exceptions by priority, most urgent first."""
-        by_priority: dict[int, set[int]] = {}
+    def priorities(self, bits: int) -> dict[int, list[int]]:
+        """The used exceptions by priority of a core that has so many bits of it, most urgent first,
+        also those that no exception has.
+        """
+        by_priority: dict[int, set[int]] = {number << 8 - bits: set() for number in range(1 << bits)}
         now: dict[int, int] = {}
         seen: set[int] = set()
         for _, what, value in self._rows:

@@ -61,8 +61,8 @@ The document of `./lab masks --json`:
   same line, and ended at the same `end`; `count` says how many there were. `held` names the
   exceptions that were enabled in it and that it held off; those of the core if they were ever
   taken.
-- *priorities*: for each priority of the NVIC (`number` 5 is the byte 0x50 of four bits) that an
-  exception has, the intervals in which an interrupt of that priority could not have been
+- *priorities*: for each priority of the NVIC (`number` 5 is the byte 0x50 of four bits), also those
+  that no exception has, the intervals in which an interrupt of that priority could not have been
   taken: masks and handlers of the same or a more urgent priority, together. What follows without a
   cycle between is one interval. `parts` says what held the longest, added up: `{kind, name, level,
   cycles, count}`.
@@ -164,7 +164,8 @@ class AtPriority(Counted):
     """The times in which an interrupt of `priority` could not have been taken.
 
     `number` is that of the NVIC, 5 for 0x50 of 4 bits. `exceptions`, with these `numbers`, have
-    that priority. `share` is that of the cycles counted. `worst` is the longest that ended.
+    that priority; there are rows of priorities that none has, too. `share` is that of the cycles
+    counted. `worst` is the longest that ended.
     """
 
     priority: int
@@ -233,6 +234,11 @@ class MaskReport:
     priorities: tuple[AtPriority, ...]
     tasks: dict[str, str]
     explained: dict[str, Executed]
+
+    @property
+    def used_priorities(self) -> list[AtPriority]:
+        """The rows of priorities that an exception has."""
+        return [row for row in self.priorities if row.exceptions]
 
     @property
     def complete(self) -> bool:
@@ -355,48 +361,60 @@ def _awake_ns(it: Interval, clock: Clock) -> float | None:
 
 
 def _priorities(report: MaskReport, exceptions: Exceptions) -> Iterator[AtPriority]:
-    """A row for each priority that an exception has."""
-    places, changes = report.places, report.run.changes
+    """A row each. Priorities that everything holds off alike, most of them, have one to share."""
+    places, changes, bits = report.places, report.run.changes, report.subject.priority_bits
     states = log.executed(changes)
-    for priority, numbers in exceptions.priorities().items():
-        # What began from there on, and what is still open.
-        held = [
-            it
-            for it in log.not_taken(states, priority, report.slept)
-            if it.begin_cycle >= report.start.first_cycle or it.end_cycle is None
-        ]
-        for it in held:
-            it.ns = _awake_ns(it, report.clock)
-        worst = None
-        ended = [it for it in held if it.end_cycle is not None]
-        if longest := max(ended, key=lambda it: it.cycles or 0, default=None):
-            first, last = changes[longest.begin_row], changes[longest.end_row or 0]
-            # For the entry of a handler, the handler's first instruction.
-            entry = places.entry(first.value) if first.what == "exception" else None
-            end_cycle = longest.end_cycle or 0
-            worst = LongestWait(
-                longest.cycles or 0,
-                longest.ns or 0.0,
-                longest.begin_cycle,
-                end_cycle,
-                longest.asleep,
-                entry or places.place(first.pc),
-                places.place(last.pc),
-                tuple(
-                    replace(part, name=name_of(part.kind, part.level, places))
-                    for part in log.holders(states, longest.begin_cycle, end_cycle)
-                ),
+    executed = {(state.priority, state.unmasked, state.group) for state in states}
+    shared: dict[object, AtPriority] = {}
+    for priority, numbers in exceptions.priorities(bits).items():
+        alike = tuple((of <= priority & group, priority & group < least) for of, least, group in executed)
+        if alike not in shared:
+            # What began from there on, and what is still open.
+            held = [
+                it
+                for it in log.not_taken(states, priority, report.slept)
+                if it.begin_cycle >= report.start.first_cycle or it.end_cycle is None
+            ]
+            for it in held:
+                it.ns = _awake_ns(it, report.clock)
+            worst = None
+            ended = [it for it in held if it.end_cycle is not None]
+            if longest := max(ended, key=lambda it: it.cycles or 0, default=None):
+                first, last = changes[longest.begin_row], changes[longest.end_row or 0]
+                # For the entry of a handler, the handler's first instruction.
+                entry = places.entry(first.value) if first.what == "exception" else None
+                end_cycle = longest.end_cycle or 0
+                worst = LongestWait(
+                    longest.cycles or 0,
+                    longest.ns or 0.0,
+                    longest.begin_cycle,
+                    end_cycle,
+                    longest.asleep,
+                    entry or places.place(first.pc),
+                    places.place(last.pc),
+                    tuple(
+                        replace(part, name=name_of(part.kind, part.level, places))
+                        for part in log.holders(states, longest.begin_cycle, end_cycle)
+                    ),
+                )
+            shared[alike] = AtPriority(
+                **counted(held),
+                name="",
+                priority=priority,
+                number=0,
+                exceptions=(),
+                numbers=[],
+                share=sum(it.cycles or 0 for it in held) / report.counted_cycles,
+                worst=worst,
+                intervals=held,
             )
-        yield AtPriority(
-            **counted(held),
+        yield replace(
+            shared[alike],
             name=f"priority {priority:#04x}",
             priority=priority,
-            number=priority >> 8 - report.subject.priority_bits,
+            number=priority >> 8 - bits,
             exceptions=tuple(map(places.exception, numbers)),
             numbers=numbers,
-            share=sum(it.cycles or 0 for it in held) / report.counted_cycles,
-            worst=worst,
-            intervals=held,
         )
 
 

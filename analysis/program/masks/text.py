@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from typing import Any
 
 from analysis.judge import rows as judged
@@ -122,7 +123,7 @@ def of_report(report: MaskReport) -> Iterator[Part]:
                 few(row.exceptions),
                 row.worst.held_by if row.worst else "",
             )
-            for row in report.priorities
+            for row in report.used_priorities
         ],
         numbers=range(1, 5),
         most=50,
@@ -210,16 +211,18 @@ def subject(report: MaskReport) -> judged.Subject:
         rows.append(row)
     together = []
     for level in report.priorities:
-        kind, worst = f"{PRIORITY} {level.priority:#04x}", level.worst
+        kind, unused, worst = f"{PRIORITY} {level.priority:#04x}", not level.exceptions, level.worst
         if worst:
             place = f"from {worst.begin} to {worst.end}, held by {worst.held_by}"
-            together.append(Row(worst.begin.function, kind, worst.cycles, level.ns["max"], place))
+            cells = (worst.begin.function, kind, worst.cycles, level.ns["max"], place)
+            together.append(Row(*cells, named_only=unused))
         for it in level.intervals:
             if it.end_cycle is None:
                 begin = f"cycle {it.begin_cycle:,}"
                 asleep = report.slept.within(it.begin_cycle, report.cycles)
                 place = f"since {begin}, still not taken at the end"
-                together.append(_to_the_end(report, begin, kind, it.begin_cycle, asleep, place))
+                row = _to_the_end(report, begin, kind, it.begin_cycle, asleep, place)
+                together.append(replace(row, named_only=unused))
     return judged.Subject(
         command=COMMAND,
         name=report.subject.name,
