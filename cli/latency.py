@@ -23,9 +23,9 @@ if TYPE_CHECKING:
 )
 @option(
     "--section",
-    metavar="FUNCTION",
+    metavar="FROM..TO",
     multiple=True,
-    help="a function to time from entry to exit; may be repeated",
+    help="'a..b', or 'f..' from entry to exit; each a function, f+0x12, 0xADDRESS or file.c:12",
 )
 @option(
     "--until",
@@ -81,7 +81,7 @@ def command(
     from simulator.program import user_program
 
     if irq is None and not section:
-        raise OptionError("Nothing to measure: give --irq NAME, --section FUNCTION, or both.")
+        raise OptionError("Nothing to measure: give --irq NAME, --section 'a..b', or both.")
     if around and start not in (None, RESET, START):
         raise OptionError("Give --around or --from, not both: each says where the pends begin.")
     program = user_program(elf, **board)

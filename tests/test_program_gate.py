@@ -115,7 +115,7 @@ def test_a_program_that_polls_for_ever_passes_no_gate_and_is_no_baseline(
     done = masks(programs["hanging"], "--baseline", new, "--update")
     assert (done.returncode, sentence in done.stderr, new.exists()) == (2, True, False)
     assert masks(programs["hanging"], "--limit", "any=1200", "--allow", "polling").returncode == 0
-    section = ("--section", "short_section", *UNTIL, "--limit", "short_section=1200")
+    section = ("--section", "short_section..", *UNTIL, "--limit", "short_section..=1200")
     assert lab.run("latency", programs["hanging"], *section).returncode == 2
 
 
@@ -150,7 +150,7 @@ def test_priorities_wait_for_what_follows_on_each_other(programs: dict[str, Path
     assert masks(programs["stuck"], "--limit", "priority=70000").returncode == 1
 
 
-LATENCY = ("--irq", "TIM2", "--from", "cycles:300", "--until", "cycles:1800", "--section", "update_table")
+LATENCY = ("--irq", "TIM2", "--from", "cycles:300", "--until", "cycles:1800", "--section", "update_table..")
 
 
 def test_a_latency_is_held_to_a_baseline(programs: dict[str, Path], tmp_path: Path) -> None:
@@ -167,5 +167,5 @@ def test_a_latency_is_held_to_a_baseline(programs: dict[str, Path], tmp_path: Pa
     (judgement,) = json.loads(worse.stdout)["judgement"]["subjects"]
     longer = [check for check in judgement["checks"] if check["finding"] == "longer"]
     grown = {check["name"]: check["now"]["cycles"] - check["before"] for check in longer}
-    names = ("on_tim2: TIM2", "update_table: TIM2 by primask", "update_table: update_table")
+    names = ("on_tim2: TIM2", "update_table: TIM2 by primask", "update_table: update_table..")
     assert grown == dict.fromkeys(names, 200)

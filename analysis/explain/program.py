@@ -469,5 +469,7 @@ def exits_of(program: Program, function: Function) -> dict[int, bool]:
             if not function.address <= target < end:
                 exits[address] = False
     if not exits:
-        raise LatencyError(f"No way out of {function.name} was found in its code: name another function.")
+        raise LatencyError(
+            f"No way out of {function.name} was found in its code: give both ends, {function.name}..PLACE."
+        )
     return exits

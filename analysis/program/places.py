@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import re
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import takewhile
@@ -215,11 +216,46 @@ def _vector(program: Program, exception: int) -> int:
     return int.from_bytes(program.code(FLASH_ADDRESS + _WORD_BYTES * exception, _WORD_BYTES), "little")
 
 
+# Places in the code as a user writes them: `main`, `main+0x12`, `0x08000123`, `app.c:42`.
+
+
 def function_named(program: Program, name: str) -> Function:
     """The function of that name. Raises LatencyError, which suggests near names."""
     functions = {each.address: each for each in program.functions if each.name == name}
-    if len(functions) != 1:
-        names = [function.name for function in program.functions]
-        near = near_miss(name, names) or " It may have been inlined or left out."
-        raise LatencyError(f"The program has {len(functions)} functions {name}.{near}")
-    return next(iter(functions.values()))
+    return functions[_only(name, [*functions], [function.name for function in program.functions])]
+
+
+def _only(name: str, addresses: list[int], names: Collection[str]) -> int:
+    if len(addresses) > 1:
+        listed = ", ".join(f"{at:#010x}" for at in addresses)
+        raise LatencyError(f"{len(addresses)} places are named {name}: give an address, of {listed}.")
+    if not addresses:
+        near = near_miss(name, names) or " It may have been inlined or left out: give an address, 0x…."
+        raise LatencyError(f"There is no place {name} in the code.{near}")
+    return addresses[0]
+
+
+def addresses_of(program: Program, place: str) -> list[int]:
+    """The instructions that a place means; of a line one for each function that has code of it.
+
+    Raises LatencyError.
+    """
+    if re.fullmatch(r"0x[0-9a-fA-F]+", place):
+        return [int(place, 16) & ~1]
+    if ":" not in place:
+        name, plus, offset = place.partition("+")
+        if plus and re.fullmatch(r"0x[0-9a-fA-F]+", offset) is None:
+            raise LatencyError(f"{place} is no place: write {name}+0x and hexadecimal digits.")
+        address = _only(name, program.labels.get(name, []), program.labels)
+        return [address + (int(offset, 16) if plus else 0)]
+    lowest: dict[int, int] = {}
+    for address, source in program.lines:
+        function = program.function_at(address)
+        if source == place and function is not None:
+            lowest.setdefault(function.address, address)
+    if not lowest:
+        file = place.rpartition(":")[0]
+        code = [source for _, source in program.lines if source.startswith(f"{file}:")]
+        near = f": a line that has code is {code[0]}" if code else ", or the program was built without -g"
+        raise LatencyError(f"There is no code of {place}{near}. Give the file's name without folders.")
+    return list(lowest.values())

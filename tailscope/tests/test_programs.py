@@ -31,7 +31,7 @@ def masks(elf: Path) -> tailscope.Masks:
 
 @pytest.fixture(scope="module")
 def latency(elf: Path) -> tailscope.Latency:
-    return tailscope.latency(elf, irq="TIM2", sections=["short_section"], until=BRIEFLY)
+    return tailscope.latency(elf, irq="TIM2", sections=["short_section.."], until=BRIEFLY)
 
 
 def test_the_document_is_that_of_the_command(elf: Path, masks: tailscope.Masks) -> None:

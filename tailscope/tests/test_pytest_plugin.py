@@ -117,11 +117,11 @@ HELD = f"""
         @pytest.mark.parametrize("kind", ["a/b"])
         def test_it(self, masks, latency, kind):
             assert masks("fw.elf", until="{UNTIL}").longest("handler", 16 + 28).cycles == 213
-            found = latency("fw.elf", irq="TIM2", sections="update_table", until="{UNTIL}", every=10)
+            found = latency("fw.elf", irq="TIM2", sections="update_table..", until="{UNTIL}", every=10)
             found.check_baseline()
 """
 TESTS = ["test_asserted", "test_checked", "test_all", "TestBoth::test_it[a/b]"]
-LATENCY = ("--irq", "TIM2", "--section", "update_table", "--until", UNTIL, "--every", "10")
+LATENCY = ("--irq", "TIM2", "--section", "update_table..", "--until", UNTIL, "--every", "10")
 
 
 @dataclass(frozen=True)

@@ -17,8 +17,7 @@ The document of `./lab latency --json`:
 - The pends lie from `first_cycle` to before `end_cycle`, `every` apart.
 - `worst` has up to five waits, the longest first, one of each kind: the same causes, at the same
   places.
-- A section is a function. `unpaired` counts entries and exits that have no partner, and make no
-  pass.
+- `unpaired` counts beginnings and ends of a section that have no partner, and make no pass.
 - `stack` is that at `pended` or `begin_cycle`, innermost call first.
 - `ended` says why the run ended early. `reasons` and `polls` say why this is not all that the
   program does, as in masks.
@@ -43,7 +42,7 @@ from analysis.program.latency.answers import Held
 from analysis.program.masks import tasks
 from analysis.program.masks.worst import hangs, polled
 from analysis.program.parts import Hidden
-from analysis.program.places import Place, Places
+from analysis.program.places import Place, Places, function_named
 from analysis.program.subject import FROM_RESET, NO_CLOCK, RESET, START, Beginning, Clock, Subject
 from base.metrology.summaries import statistics_of
 from base.tell import Tell
@@ -277,7 +276,8 @@ def _window(subject: Subject, question: Question, around: str, tell: Tell) -> tu
     start, until = subject.start, question.until
     if around:
         tell(f"looking for {around}")
-        section = sections.parse(subject.elf, around)
+        function = function_named(subject.elf, around)
+        section = sections.parse(subject.elf, f"{function.name}..")
         rows = masks.run_marks(subject.user, section.addresses, until, subject.words).rows
         passes = sections.measure(section, rows).passed
         if not passes:
@@ -344,16 +344,16 @@ def section_times(subject: Subject, texts: Sequence[str], tell: Tell) -> list[Pa
         measured = sections.measure(section, passages.rows)
         counted = [passed for passed in measured.passed if passed.begin >= start.first_cycle]
         if not counted:
-            begun = any(row.address == section.function.address for row in passages.rows)
-            why = "never comes to its end" if begun else "is never executed"
-            why = "is passed in start-up only (--from reset counts it)" if measured.passed else why
-            raise LatencyError(_never(f"{section.function.name} {why}", until))
+            seen = {row.address for row in passages.rows}
+            begun = "is never executed" if seen.isdisjoint(section.begins) else "never comes to its end"
+            begun = "is passed in start-up only (--from reset counts it)" if measured.passed else begun
+            raise LatencyError(_never(f"{section.name} {begun}", until))
         longest = max(counted, key=lambda passed: (passed.cycles, -passed.begin))
         ((stack, name),), places, _ = _explained(subject, [longest.begin], 0)
         task = longest.first.task
         passes.append(
             Passes(
-                section=section.function.name,
+                section=section.name,
                 count=len(counted),
                 unpaired=measured.unpaired,
                 ended=passages.ended,

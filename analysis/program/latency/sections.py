@@ -1,8 +1,9 @@
-"""Calls of a function, from its entry to the end of the instruction that leaves it.
+"""Sections between two places in the code: which passages of their ends belong together.
 
-A call ends where SP is again what it was at its entry, in the same handler or outside of all. So
-calls within calls, handlers that interrupt one, and tasks that are switched to pair among
-themselves.
+An end belongs to the beginning that is open in its own context. A context is an exception, or a
+task. So handlers that interrupt a section, and tasks that are switched to, pair among themselves.
+Within a context the stack tells: a beginning at the same depth starts the section anew, and one
+further down the stack is nested in it.
 """
 
 from __future__ import annotations
@@ -11,37 +12,40 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 from analysis.errors import LatencyError
-from analysis.explain.program import Function, Program, exits_of
-from analysis.program.places import function_named
+from analysis.explain.program import Program, exits_of
+from analysis.program.places import addresses_of, function_named
 from simulator.masks import MOST_MARKS, Passage
 
 
 @dataclass(frozen=True)
 class Section:
-    """A function, and the instructions by which it is left; whether each execution does."""
+    """`name` is what the user wrote. `begins` and `ends` are addresses of instructions.
 
-    function: Function
-    exits: dict[int, bool]
+    A section of a whole function lasts to the end of the instruction that leaves it; `ends` says
+    whether each execution does. Another one lasts until the instruction at its end executes.
+    """
+
+    name: str
+    begins: frozenset[int]
+    ends: dict[int, bool]
+    function: tuple[int, int] | None = None
 
     @property
     def addresses(self) -> set[int]:
-        return {self.function.address, *self.exits}
+        return {*self.begins, *self.ends}
 
 
 @dataclass(frozen=True)
 class Passed:
-    """One call, from the passage `first` to `last`."""
+    """The section was passed once, from the passage `first` to `last`, up to cycle `end`."""
 
     first: Passage
     last: Passage
+    end: int
 
     @property
     def begin(self) -> int:
         return self.first.cycle
-
-    @property
-    def end(self) -> int:
-        return self.last.end_cycle
 
     @property
     def cycles(self) -> int:
@@ -50,38 +54,89 @@ class Passed:
 
 @dataclass
 class Measured:
-    """All calls of a section, in the order in which they begin. `unpaired` are entries that began
-    again at the same depth before an end came, or were open at the end of the run, and ends without
-    an entry.
+    """All that was seen of a section.
+
+    `unpaired` are beginnings that began again at the same depth before an end came, or were open at
+    the end of the run, and ends without a beginning.
     """
 
+    section: Section
     passed: list[Passed] = field(default_factory=list)
     unpaired: int = 0
 
 
-def parse(program: Program, name: str) -> Section:
-    """The section of a function. Raises LatencyError."""
-    function = function_named(program, name)
-    section = Section(function, exits_of(program, function))
+def _context(row: Passage) -> tuple[int, int | None]:
+    return (row.exception, None if row.exception else row.task)
+
+
+def parse(program: Program, text: str) -> Section:
+    """`a..b`, or `f..` for a function from its entry to its exit. Raises LatencyError."""
+    first, dots, last = text.partition("..")
+    if not dots or not first:
+        raise LatencyError(
+            f"--section {text}: write two places with .. between them, or FUNCTION.. from entry to exit."
+        )
+    if last:
+        begins, ends = addresses_of(program, first), addresses_of(program, last)
+        section = Section(text, frozenset(begins), dict.fromkeys(ends, True))
+    else:
+        function = function_named(program, first)
+        span = (function.address, function.address + function.size)
+        section = Section(text, frozenset((function.address,)), exits_of(program, function), span)
     if len(section.addresses) > MOST_MARKS:
-        raise LatencyError(f"--section {name} has more than {MOST_MARKS} ways out.")
+        raise LatencyError(f"--section {text} has more than {MOST_MARKS} places: give two addresses.")
     return section
 
 
 def measure(section: Section, passages: Iterable[Passage]) -> Measured:
-    """Pairs the passages of the section's entry and exits."""
-    measured, function = Measured(), section.function
-    code = range(function.address, function.address + function.size)
+    """Pairs the passages of the section's ends."""
+    measurement = Measured(section)
+    mine = (row for row in passages if row.address in section.addresses)
+    (_by_stack if section.function else _by_context)(measurement, mine)
+    measurement.passed.sort(key=lambda passed: passed.begin)
+    return measurement
+
+
+def _by_stack(measurement: Measured, rows: Iterable[Passage]) -> None:
+    """A call of a function ends where SP is again what it was at its entry."""
+    section = measurement.section
+    assert section.function is not None
+    code = range(*section.function)
     open_calls: dict[tuple[int, int], Passage] = {}
-    for row in passages:
-        leaves = section.exits.get(row.address)
+    for row in rows:
+        leaves = section.ends.get(row.address)
         if leaves is not None and (leaves or row.next_pc not in code):
             opened = open_calls.pop((row.exception, row.end_sp), None)
-            measured.unpaired += opened is None
-            measured.passed += [Passed(opened, row)] if opened else []
-        if row.address == function.address:
-            measured.unpaired += (row.exception, row.sp) in open_calls
+            if opened is None:
+                measurement.unpaired += 1
+            else:
+                measurement.passed.append(Passed(opened, row, row.end_cycle))
+        if row.address in section.begins:
+            measurement.unpaired += (row.exception, row.sp) in open_calls
             open_calls[row.exception, row.sp] = row
-    measured.unpaired += len(open_calls)
-    measured.passed.sort(key=lambda passed: passed.begin)
-    return measured
+    measurement.unpaired += len(open_calls)
+
+
+def _by_context(measurement: Measured, rows: Iterable[Passage]) -> None:
+    section = measurement.section
+    contexts: dict[tuple[int, int | None], list[Passage]] = {}
+    for row in rows:
+        own = contexts.setdefault(_context(row), [])
+        if row.address in section.ends:
+            # The beginning that this end closes: the last in its context, at its depth if any is;
+            # else the last of all.
+            others = max(filter(None, contexts.values()), key=lambda rows: rows[-1].cycle, default=own)
+            stack = own or others
+            if not stack:
+                measurement.unpaired += 1
+            else:
+                opened = ([it for it in stack if own and it.sp == row.sp] or stack)[-1]
+                stack.remove(opened)
+                measurement.passed.append(Passed(opened, row, row.cycle))
+        if row.address in section.begins:
+            # Further down the stack it is nested; of tasks that are not known nobody can tell.
+            same_task = row.exception or row.task is not None
+            deeper = [it for it in own if (row.sp < it.sp if same_task else row.sp != it.sp)]
+            measurement.unpaired += len(own) - len(deeper)
+            own[:] = [*deeper, row]
+    measurement.unpaired += sum(map(len, contexts.values()))

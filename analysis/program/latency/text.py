@@ -64,7 +64,7 @@ def _parts(report: LatencyReport) -> Iterator[Part]:
         )
     for passes in report.sections:
         worst = passes.longest
-        left_out = f"  {passes.unpaired:,} entries or exits have no partner, and are left out"
+        left_out = f"  {passes.unpaired:,} beginnings or ends have no partner, and are left out"
         sentences = [
             _distribution("duration", passes.cycles, passes.ns),
             *([left_out] if passes.unpaired else []),

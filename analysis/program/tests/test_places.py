@@ -12,7 +12,7 @@ from analysis.program.latency.sections import Section, parse
 from analysis.program.masks.measure import MaskReport, measure
 from analysis.program.masks.tests.made import Program
 from analysis.program.masks.worst import Worst
-from analysis.program.places import function_named
+from analysis.program.places import addresses_of, function_named
 from analysis.program.subject import Subject
 from simulator.masks import MOST_MARKS
 from simulator.program import user_program
@@ -139,15 +139,23 @@ def test_a_handler_was_called_by_nobody(report: MaskReport) -> None:
     assert [frame.function for frame in handler.stack] == ["handler", "reset"]
 
 
-# Functions as a user names them, in a program that is written by hand; and whole refusals.
+# Places as a user writes them, in a program that is written by hand; and whole refusals.
+
+
+LINES = [
+    *((0x100, "app.c:10"), (0x104, "app.c:12"), (0x108, "app.c:10"), (0x140, ""), (0x200, "app.c:12")),
+    *((0x204, "app.c:20"), (0x300, "util.c:12"), (0x900, "app.c:30")),
+]
 
 
 class Named(Program):
-    """With a function's instructions."""
+    """With labels, a line table and a function's instructions."""
 
     def __init__(self, *code: tuple[int, str, str], functions: bool = True) -> None:
         named = (("first", 0x100), ("second", 0x200), ("third", 0x300), ("twice", 0x400), ("twice", 0x500))
         super().__init__(*(Function(name, address, 0x40) for name, address in named if functions))
+        self.labels = {"first": [0x100], "loop": [0x110], "twice": [0x400, 0x500]} if functions else {}
+        self.lines = LINES
         self._instructions = code
 
     def instructions(self, function: Function) -> list[tuple[int, int, str, str]]:
@@ -157,15 +165,21 @@ class Named(Program):
 PROGRAM: Any = Named()
 
 
+@table
+def test_a_place_is_one_or_more_addresses(place: str, addresses: tuple[int, ...]) -> None:
+    assert addresses_of(PROGRAM, place) == [*addresses]
+
+
 RETURNS = [(2 * number, "bx", "lr") for number in range(1, MOST_MARKS)]
 MANY: Any = Named(*RETURNS, (0, "bx", "lr"), (2 * MOST_MARKS, "bx", "lr"))
 PROGRAMS = {"whole": PROGRAM, "bare": Named(functions=False), "many": MANY}
+READERS = {"addresses": addresses_of, "function": function_named, "section": parse}
 
 
 @table
-def test_what_is_no_function_is_refused(word: str, program: str, sentences: Sentences) -> None:
+def test_what_is_no_place_is_refused(read: str, word: str, program: str, sentences: Sentences) -> None:
     with sentences.raised(LatencyError):
-        parse(PROGRAMS[program], word)
+        READERS[read](PROGRAMS[program], word)
 
 
 @table
@@ -174,4 +188,13 @@ def test_the_ways_out_of_a_function(code: str, exits: str) -> None:
     program: Any = Named(*((int(at), mnemonic, words) for at, mnemonic, words in rows))
     ways = exits_of(program, function_named(program, "first"))
     assert "; ".join(f"{at - 0x100} {'return' if back else 'leaves'}" for at, back in ways.items()) == exits
-    assert parse(program, "first") == Section(function_named(program, "first"), ways)
+    assert parse(program, "first..") == Section("first..", frozenset((0x100,)), ways, (0x100, 0x140))
+
+
+def test_sections_are_two_places_or_a_function() -> None:
+    section = parse(PROGRAM, "first..app.c:12")
+    assert section == Section("first..app.c:12", frozenset((0x100,)), {0x104: True, 0x200: True})
+    assert section.addresses == {0x100, 0x104, 0x200}
+    most: Any = Named(*RETURNS)
+    assert len(parse(most, "first..").addresses) == MOST_MARKS
+    assert function_named(PROGRAM, "second").address == 0x200

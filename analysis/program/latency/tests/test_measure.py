@@ -8,7 +8,6 @@ from typing import Any
 import pytest
 
 from analysis.explain.kernels.tests import made
-from analysis.explain.program import Function
 from analysis.program.latency import measure
 from analysis.program.latency.measure import LatencyReport, latencies, section_times
 from analysis.program.latency.sections import Section
@@ -95,8 +94,10 @@ def test_the_board_can_enable_an_interrupt(program: UserProgram) -> None:
 
 
 def test_sections_are_what_the_program_counts(program: UserProgram) -> None:
-    document = as_json(report_of(program, "recursive", "masked"))["sections"]
-    recursive, masked = document
+    document = as_json(report_of(program, "first_read..second_read", "recursive..", "masked.."))["sections"]
+    reads, recursive, masked = document
+    assert {reads["cycles"]["min"], reads["cycles"]["max"]} == {101}
+    assert reads["count"] == 4
     assert masked["count"] == 4
     # CPSID and the load before the section, and the subtraction and the return behind it.
     assert masked["cycles"]["max"] == MASKED + 2 + 1 + 1 - 1 + 2
@@ -115,7 +116,7 @@ def test_what_cannot_be_measured_is_told_in_a_sentence(
 
 def test_the_reference_names_each_field(program: UserProgram) -> None:
     page = measure.__doc__ or ""
-    document = as_json(report_of(program, "masked", irq="TIM2"))
+    document = as_json(report_of(program, "masked..", irq="TIM2"))
     of_waits, (of_passes,) = document["latency"], document["sections"]
     rows = (document, of_waits, of_waits["worst"][0], of_passes, of_passes["longest"])
     assert {field for row in rows for field in row if field not in page} == set()
@@ -149,27 +150,32 @@ def test_start_up_is_left_out(tmp_path: Path) -> None:
 # Which passages belong together: by hand.
 
 
-CALLED, RETURN, TAIL = 0x300, 0x340, 0x330
-PLACES = {"E": CALLED, "R": RETURN, "T": TAIL}
+A, B, CALLED, RETURN, TAIL = 0x100, 0x200, 0x300, 0x340, 0x330
+PLACES = {"A": A, "B": B, "E": CALLED, "R": RETURN, "T": TAIL}
 TOP = 0x2000_1000
-CALL = Section(Function("f", CALLED, 0x48), {RETURN: True, TAIL: False})
+SECTIONS = {
+    "between": Section("a..b", frozenset((A,)), {B: True}),
+    "itself": Section("a..a", frozenset((A,)), {A: True}),
+    "call": Section("f..", frozenset((CALLED,)), {RETURN: True, TAIL: False}, (CALLED, CALLED + 0x48)),
+}
 
 
 def passage(text: str) -> Passage:
-    """`E10` is the entry at cycle 10; then the bytes on the stack. `R40 16 0x500` leaves: the stack
-    below its top behind it, and where the program goes on.
+    """`A10` is A at cycle 10; then the bytes on the stack, the exception, the task. `R40 16 0x500`
+    leaves: the stack below its top behind it, and where the program goes on.
     """
     place, *words = text.split()
     address, cycle = PLACES[place[0]], int(place[1:])
-    depth, next_pc = [*(int(word, 0) for word in words), 0, address + 2][:2]
+    depth, *others = [int(word, 0) for word in words] or [0]
     if place[0] in "RT":
-        return Passage(address, cycle, cycle + 5, 0, TOP - depth - 8, TOP - depth, next_pc, None)
-    return Passage(address, cycle, cycle + 2, 0, TOP - depth, TOP - depth, address + 2, None)
+        return Passage(address, cycle, cycle + 5, 0, TOP - depth - 8, TOP - depth, others[0], None)
+    exception, task = ([*others, 0])[0], others[1] if others[1:] else None
+    return Passage(address, cycle, cycle + 2, exception, TOP - depth, TOP - depth, address + 2, task)
 
 
 @table
-def test_an_end_belongs_to_its_beginning(passages: str, spans: str) -> None:
+def test_an_end_belongs_to_its_beginning(section: str, passages: str, spans: str) -> None:
     rows = [passage(text) for text in passages.split(", ")]
-    measured = paired(CALL, rows)
+    measured = paired(SECTIONS[section], rows)
     words = [f"{row.begin}-{row.end}" for row in measured.passed] + ["unpaired"] * measured.unpaired
     assert " ".join(words) == spans
