@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Unpack
 from cli.shell import shared
 from cli.shell.declare import argument, declare, option
 from cli.shell.judging import Judging, judging
-from cli.shell.values import FILE, INSTANT, WHOLE, OptionError, whole
+from cli.shell.values import FILE, INSTANT, WHOLE, OptionError, choice, whole
 
 if TYPE_CHECKING:
     from simulator.program import ProgramOptions
@@ -46,6 +46,14 @@ if TYPE_CHECKING:
     help="pend at each n-th cycle; when not given, so that there are at most 100,000",
 )
 @option(
+    "--mode",
+    type=choice("sweep", "random"),
+    default="sweep",
+    help="pend at each n-th cycle, or at cycles that are drawn",
+)
+@option("--pends", type=WHOLE, default=2_000, help="of --mode random: how many")
+@option("--seed", type=WHOLE, default=1, help="of --mode random: what they are drawn from")
+@option(
     "--enable",
     type=whole(0, 15),
     help="let the board enable the interrupt when it pends it, at this priority, 0 to 15",
@@ -59,6 +67,9 @@ def command(
     until: str,
     around: str | None,
     every: int | None,
+    mode: str,
+    pends: int,
+    seed: int,
     enable: int | None,
     start: str | None,
     kernel: str,
@@ -84,11 +95,15 @@ def command(
         raise OptionError("Nothing to measure: give --irq NAME, --section 'a..b', or both.")
     if around and start not in (None, RESET, START):
         raise OptionError("Give --around or --from, not both: each says where the pends begin.")
+    if mode == "random" and every:
+        raise OptionError("--every goes with --mode sweep; random takes --pends.")
     program = user_program(elf, **board)
     pended = irq and Question(
         exception=exception_of(irq, program.chip),
         until=until,
         every=every,
+        random=pends if mode == "random" else 0,
+        seed=seed,
         enable=enable,
     )
     # What a limit may name: the interrupt, and each section as it was given.
@@ -100,7 +115,7 @@ def command(
         passes = measure.section_times(subject, section, tell) if section else []
     report = measure.LatencyReport.of(subject, waits, passes)
     settings = {"irq": irq, "section": ", ".join(section), "around": around, "every": every}
-    settings |= {"enable": enable}
+    settings |= {"enable": enable} | ({"pends": pends, "seed": seed} if mode == "random" else {})
     typed = {name: str(value) for name, value in settings.items() if value not in (None, "")}
     judging.judge(text.subject(report, typed))
     judging.show(lambda: dumped(report), lambda: text.as_text(report))

@@ -87,9 +87,10 @@ def command(
     if folded:
         write_bytes(folded, text.folded(report).encode())
     if perfetto:
-        from analysis.program.masks.timeline import timeline
+        from analysis.program.masks.timeline import Timeline, add
 
-        timeline(report).write(perfetto)
+        add(made := Timeline(), report)
+        made.write(perfetto)
     judging.judge(text.subject(report))
     judging.show(
         lambda: parts.as_json(report),

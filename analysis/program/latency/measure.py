@@ -5,7 +5,7 @@ The document of `./lab latency --json`:
     elf, options [word], until, kernel, noted [note], reasons [sentence], polls (sentence),
     start {from, until, why, cycle, ns}
     latency {irq, exception, handler, enabled_by, first_use_cycle, first_cycle, end_cycle, every,
-      pends, taken, lost {outcome: pends}, ended, cycles {statistics}, ns {statistics},
+      seed, pends, taken, lost {outcome: pends}, ended, cycles {statistics}, ns {statistics},
       worst [{pended, taken, cycles, ns, waits [held],
         at place, exception, task, stack [place]}]}
     sections [{section, count, unpaired, ended, cycles {statistics}, ns {statistics},
@@ -14,7 +14,8 @@ The document of `./lab latency --json`:
 
 - *held* is a part of a wait, `{cause, cycles, exception, raised place}`. `latency` is null, and
   `sections` empty, of what was not asked for.
-- The pends lie from `first_cycle` to before `end_cycle`, `every` apart.
+- The pends lie from `first_cycle` to before `end_cycle`, `every` apart on average; `seed` is what
+  they were drawn from, null where none was.
 - `worst` has up to five waits, the longest first, one of each kind: the same causes, at the same
   places.
 - `unpaired` counts beginnings and ends of a section that have no partner, and make no pass.
@@ -131,6 +132,7 @@ class Waits(Measured):
     first_cycle: int
     end_cycle: int
     every: int
+    seed: int | None
     pends: int
     taken: int
     lost: dict[str, int]
@@ -212,9 +214,13 @@ def latencies(subject: Subject, question: Question, around: str, tell: Tell) -> 
     own = places.entry(question.exception)
     if own and places.behind(question.exception):
         handler, entry = f"{handler}, before {own.function}", own.function
-    every = result.every or 1
+    pends = sum(row.pends for row in result.rows)
+    every = result.every or max((result.end_cycle - result.first_cycle) // max(pends, 1), 1)
+    # A drawn pend has a row of its own.
     pended = [
-        (cycle, row.taken) for row in taken for cycle in range(row.first_pended, row.last_pended + 1, every)
+        (cycle, row.taken)
+        for row in taken
+        for cycle in range(row.first_pended, row.last_pended + 1, result.every or 1)
     ]
     lost = Counter[str]()
     for row in result.rows:
@@ -229,7 +235,8 @@ def latencies(subject: Subject, question: Question, around: str, tell: Tell) -> 
         first_cycle=result.first_cycle,
         end_cycle=result.end_cycle,
         every=every,
-        pends=sum(row.pends for row in result.rows),
+        seed=question.seed if question.random else None,
+        pends=pends,
         taken=len(pended),
         lost=dict(sorted(lost.items())),
         ended=result.ended,

@@ -35,6 +35,7 @@ def _opening(report: LatencyReport) -> Iterator[str]:
         headline = f"the longest wait is {length(worst.cycles, worst.ns)}, {worst.main}."
     yield f"{waits.irq}: {headline}"
     which = "every cycle" if waits.every == 1 else f"one cycle in {waits.every:,}"
+    which = which if waits.seed is None else f"{waits.pends:,} cycles drawn with seed {waits.seed}"
     yield (
         f"  pended at {which} of {waits.first_cycle:,} to {waits.end_cycle - 1:,}, "
         f"{waits.pends:,} pends, each in a copy of the undisturbed run"
@@ -48,7 +49,7 @@ def _opening(report: LatencyReport) -> Iterator[str]:
         yield "  The board enabled it: the program itself may not."
     if waits.taken:
         yield _distribution("latency", waits.cycles, waits.ns)
-    if waits.every != 1:
+    if waits.every != 1 or waits.seed is not None:
         yield "  The worst may lie between: narrow it by --from, --until or --around, or use --every 1."
 
 
@@ -113,7 +114,8 @@ def subject(report: LatencyReport, settings: Mapping[str, str]) -> judged.Subjec
         elif part.raised:
             kinds.append((part.raised.function, f"{waits.irq} by {part.kind}"))
         ns = waits.clock.between_ns(wait.first_pended, wait.taken)
-        rows += [Row(*kind, wait.cycles, ns, place, step_cycles=waits.every) for kind in kinds]
+        step = waits.every if waits.seed is None else max(waits.every, 2)  # what is drawn leaves gaps
+        rows += [Row(*kind, wait.cycles, ns, place, step_cycles=step) for kind in kinds]
     for passes in report.sections:
         worst = passes.longest
         place = f"from {worst.begin} to {worst.end}"

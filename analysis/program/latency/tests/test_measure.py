@@ -43,9 +43,12 @@ def report_of(
     start: str = START,
     every: int | None = None,
     enable: int | None = None,
+    random: int = 0,
+    seed: int = 1,
 ) -> LatencyReport:
     subject = Subject.of(program, UNTIL, start=start)
-    question = Question(exception_of(irq, ""), UNTIL, every=every, enable=enable) if irq else None
+    asked = {"every": every, "enable": enable, "random": random, "seed": seed}
+    question = Question(exception_of(irq, ""), UNTIL, **asked) if irq else None  # type: ignore[arg-type]
     waits = latencies(subject, question, around, lambda _: None) if question else None
     passes = section_times(subject, sections, lambda _: None) if sections else []
     return LatencyReport.of(subject, waits, passes)
@@ -56,8 +59,12 @@ def _latency(
     around: str = "",
     start: str = START,
     enable: int | None = None,
+    random: int = 0,
+    seed: int = 1,
 ) -> dict[str, Any]:
-    report = report_of(program, irq="TIM2", around=around, start=start, enable=enable)
+    report = report_of(
+        program, irq="TIM2", around=around, start=start, enable=enable, random=random, seed=seed
+    )
     assert report.complete
     latency: dict[str, Any] = as_json(report)["latency"]
     return latency
@@ -85,6 +92,13 @@ def test_the_calls_of_one_function_are_swept(program: UserProgram) -> None:
     latency = _latency(program, around="masked")
     assert latency["pends"] == pytest.approx(109 + 128, abs=2)
     assert latency["cycles"]["max"] == MASKED + ENTRY
+
+
+def test_random_pends_are_some_of_the_sweep(program: UserProgram) -> None:
+    drawn = [_latency(program, random=100, seed=5) for _ in range(2)]
+    assert drawn[0] == drawn[1] != _latency(program, random=100, seed=6)
+    assert (drawn[0]["pends"], drawn[0]["seed"]) == (100, 5)
+    assert drawn[0]["cycles"]["max"] <= _latency(program)["cycles"]["max"]
 
 
 def test_the_board_can_enable_an_interrupt(program: UserProgram) -> None:

@@ -118,7 +118,9 @@ def test_priorities_are_those_of_what_was_enabled_or_executed() -> None:
             f"16 exception 15 4, 30 exception 0 20, 40 exception 3 28, 50 enabled {45 << 1}"
         )
     )
-    assert exceptions.priorities(4) == {0x60: [45], 0xF0: [15]}
+    by_priority = exceptions.priorities(bits=4)
+    assert list(by_priority) == [number << 4 for number in range(16)]
+    assert {priority: of for priority, of in by_priority.items() if of} == {0x60: [45], 0xF0: [15]}
     assert exceptions.held(Interval("primask", None, 2, 1)) == [15, 45]
     assert exceptions.held(Interval("basepri", 0x70, 2, 1)) == [15]
     assert exceptions.held(Interval("primask", None, 8, 50)) == [15]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -14,7 +15,7 @@ from analysis.program.masks import measure
 from analysis.program.masks.tasks import read
 from analysis.program.masks.tests import made
 from analysis.program.masks.tests.made import ROWS, TASK, WHOLE, place
-from analysis.program.masks.text import as_text, headline, opening
+from analysis.program.masks.text import as_text, folded, headline, opening, side_by_side
 from analysis.program.masks.text import subject as subject_of
 from analysis.program.parts import as_json
 from analysis.program.subject import Beginning
@@ -77,17 +78,39 @@ def test_a_priority_waits_for_all_that_holds_it_off(start: int, counted: int) ->
     report = made.report(start=Beginning(settings="", where="", time=f"cycles:{start}" if start else ""))
     rows = {
         row.priority: (row.count, row.open, round(row.share * counted), row.worst and row.worst.cycles)
-        for row in report.priorities
+        for row in report.used_priorities
     }
     if start:
         assert rows == {0x40: (1, 1, 20, 20), 0xF0: (2, 1, 52, 32)}
     else:
         assert rows == {0x40: (4, 1, 200, 100), 0xF0: (5, 1, 312, 110)}
-        longest = report.priorities[1].worst
+        longest = report.used_priorities[1].worst
         assert longest is not None and longest.held_by == "primask 30 + basepri 0x50 80"
         assert (longest.begin, longest.end) == (place(0x0800_0300), place(0x0800_0330))
-    for row in report.priorities:
+    for row in report.used_priorities:
         assert f"{row.share:.1%}" in as_text(report)
+    # Nothing but PRIMASK holds the priorities above 0x40 off: 20, 30 and 100 cycles.
+    unused = {row.priority: row for row in report.priorities if not row.exceptions}
+    assert len(unused) == 14
+    if not start:
+        assert (unused[0x30].count, unused[0x30].total_cycles) == (3, 150)
+
+
+def test_call_stacks_are_folded_from_the_outermost_call_on() -> None:
+    """The 130 cycles of lock() are those of two intervals; what is still open counts nowhere."""
+    assert folded(made.report()) == (
+        "basepri 0x50;main;lock 80\n"
+        "handler of IRQ 29 (on_tim3);main;on_tim3 50\n"
+        "handler of SysTick;main 32\n"
+        "primask;main;lock 130\n"
+        "primask;nap 20\n"
+    )
+
+
+def test_builds_stand_side_by_side() -> None:
+    build = subject_of(made.report())
+    (row, *_) = side_by_side([build, replace(build, rows=())])
+    assert (row["function"], row["kind"], row["cycles"]) == ("lock", "primask", [100, None])
 
 
 def test_the_reference_names_each_field() -> None:
