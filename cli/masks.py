@@ -87,7 +87,8 @@ def command(
     if folded:
         write_bytes(folded, text.folded(report).encode())
     if perfetto:
-        from analysis.program.masks.timeline import Timeline, add
+        from analysis.program.masks.timeline import add
+        from base.timeline import Timeline
 
         add(made := Timeline(), report)
         made.write(perfetto)
