@@ -11,7 +11,7 @@ tailscope.figures = (() => {
     modeBarButtonsToRemove: ["select2d", "lasso2d", "autoScale2d", "sendChartToCloud", "toImage"],
   };
   // Of more runs than this the curves are grey, with their names at their ends and no legend.
-  const FEW = 6, NAMES_PX = narrow ? 60 : 110, LETTER_PX = 6.2, LINE_PX = 13;
+  const FEW = 6, NAMES_PX = narrow ? 60 : 110, LETTER_PX = 7.5, LINE_PX = 13;
   // Paper has a width of its own: 186 mm of A4 between the margins.
   const PAPER_PX = 690;
 
