@@ -259,8 +259,8 @@ def leave_out_ticks(run: LoadedRun) -> LoadedRun:
         if key in intervals:
             intervals[key] = intervals[key].model_copy(update=percentile_intervals(values))
     wait = manifest.possible_wait
-    if wait and wait.by == "wait":
-        section_ns, seen_ns = (parts[SECTION.key].max or 0) + wait.entry_ns, parts[wait.of].max or 0
+    if wait and wait.by == "wait" and wait.ns > (seen_ns := parts[wait.of].max or 0):
+        section_ns = (parts[SECTION.key].max or 0) + wait.entry_ns
         by = "wait" if seen_ns > section_ns else "section"
         wait = wait.model_copy(update={"ns": max(section_ns, seen_ns), "by": by, "budget_ns": None})
     answers, control, wakes = (run.summary(of).n - parts[of.key].n for of in (LATENCY, CONTROL, TASK))
