@@ -276,7 +276,7 @@ def test_the_steps_pass_an_unchanged_allocator_and_then_fail_a_worse_one(beside:
     assert beside.run(STEPS["tell"]).returncode == 0
     assert "Worse than the baseline." in (beside.folder / "summary").read_text("utf-8")
     cases = ElementTree.parse(beside.folder / "gate.xml").findall(".//testcase[failure]")
-    assert {case.get("name") for case in cases} == {"cycles", "pulses"}
+    assert {case.get("name") for case in cases} == {"cycles"}
 
 
 def _pretend_it_was_faster(baseline: Path) -> None:
