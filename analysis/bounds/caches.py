@@ -254,7 +254,9 @@ class Fetch:
                 self._fetch_from_line(at)
         unhindered = max(self.decoded(pc, size), self._issued + 1)
         self._issued = max(free, unhindered)
-        self._leave(pc, size, free if free > unhindered else unhindered - 1)
+        # It may be decoded earlier than that, and then wait for the core.
+        waits = free > unhindered or (free == unhindered and not self.exact)
+        self._leave(pc, size, free if waits else unhindered - 1)
         return self._issued
 
     def advance(self, pc: int, size: int) -> None:
@@ -318,7 +320,7 @@ class Fetch:
                 if due is not None:
                     self._fetch_from_line(due)
             else:
-                self._array_free = max(self._array_free, at - 1 + read)
+                self._array_free = max(self._array_free, at - 1) + read
         elif self._costs.prefetch:
             self._array_free = max(self._array_free, at - 1 + read)
         self.data_line = line if self._costs.lines.keeps_data else None

@@ -26,8 +26,6 @@ from analysis.explain.program import Program
 _WORD_BYTES = 4
 _MOST_BEGINNINGS = 8
 """So many ways to come to a block from the one before are told apart."""
-_MOST_FORKS = 4
-_LINE_WORDS = 4
 _TABLE_ADDITION_CYCLES = 1
 _SINGLE_LOADS = ("ldr", "ldrb", "ldrh", "ldrsb", "ldrsh", "ldrt", "ldrex", "ldrexb", "ldrexh")
 _SINGLE_STORES = ("str", "strb", "strh")
@@ -328,9 +326,6 @@ class _Function:
         ends: list[_End] = []
         for passed in self._instructions(node):
             ends = [end for core in cores for end in self._execute(core, passed)]
-            if len(ends) > _MOST_FORKS:
-                ends = [max(ends, key=lambda end: end.core.free)]
-                ends[0].core.fetch.exact, ends[0].core.fetch.data_line = False, None
             cores = [end.core for end in ends]
         return _Timed(max(core.free for core in cores), ends)
 
@@ -426,10 +421,11 @@ class _Function:
         core.fetch.exact = False
         slowest = self.costs.peripheral_cycles * words if memory is not Memory.FLASH else waits
         if memory is not Memory.PERIPHERAL:
-            # Words from anywhere in the flash, one behind the other.
-            at = start
+            # Words from anywhere in the flash, one behind the other. The second may begin a line.
+            lines, at = self.costs.lines, start
+            line_words = lines.bytes // _WORD_BYTES if lines.keeps_data else 1
             for word in range(words):
-                if word == 0 or word % _LINE_WORDS == 1:
+                if word == 0 or (word - 1) % line_words == 0:
                     at += core.fetch.data(None, at + word, pc) - (at + word + 1)
             slowest = max(slowest, at - start)
         return [(core, start + slowest)]
