@@ -5,9 +5,9 @@
 #include <task.h>
 
 #include "board/clock.h"
+#include "board/links.h"
 #include "board/nvic.h"
 #include "board/priorities.h"
-#include "board/links.h"
 #include "work.h"
 
 #define PERIODS ((const volatile uint32_t *)0x08040000)

@@ -5,8 +5,8 @@
  */
 #include "FreeRTOS.h"
 #include "board/clock.h"
-#include "board/pins.h"
 #include "board/links.h"
+#include "board/pins.h"
 #include "queue.h"
 #include "task.h"
 

@@ -3,8 +3,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "board/pins.h"
 #include "board/links.h"
+#include "board/pins.h"
 #include "suite.h"
 
 extern uint32_t stack_top[], data_load[], data_start[], data_end[], bss_start[], bss_end[];
