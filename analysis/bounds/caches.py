@@ -241,9 +241,9 @@ class Fetch:
         others = (getattr(self, name) for name in Fetch.__slots__ if name not in _NOT_OF_KEY)
         return (*self._arrival, *self._room, *others)
 
-    def issue(self, pc: int, size: int, free: int) -> int:
+    def issue(self, pc: int, size: int, free: int, at_once: bool) -> int:
         """The cycle in which the instruction at `pc` executes, if the core is free from `free`
-        on.
+        on. `at_once`: that is the cycle after the one before was issued, always.
         """
         last = (pc + size - 1) // _WORD_BYTES
         while self._next <= last:
@@ -254,8 +254,8 @@ class Fetch:
                 self._fetch_from_line(at)
         unhindered = max(self.decoded(pc, size), self._issued + 1)
         self._issued = max(free, unhindered)
-        # It may be decoded earlier than that, and then wait for the core.
-        waits = free > unhindered or (free == unhindered and not self.exact)
+        # What is decoded earlier than in the worst case may wait for the core instead.
+        waits = free > unhindered or (free == unhindered and not self.exact and not at_once)
         self._leave(pc, size, free if waits else unhindered - 1)
         return self._issued
 

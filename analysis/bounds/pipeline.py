@@ -30,6 +30,7 @@ _TABLE_ADDITION_CYCLES = 1
 _SINGLE_LOADS = ("ldr", "ldrb", "ldrh", "ldrsb", "ldrsh", "ldrt", "ldrex", "ldrexb", "ldrexh")
 _SINGLE_STORES = ("str", "strb", "strh")
 _ADDRESSED = ("tbb", "tbh", "push", "pop", "ldm", "stm", "vpush", "vstm")
+_BARRIERS = ("dsb", "dmb", "isb")
 _LONGER_BEHIND_STORES = (*_SINGLE_LOADS, "ldrd", "pop", "ldm", "ldmdb", "ldmia")
 _SIZES = {
     **dict.fromkeys(("ldr", "str", "ldrt", "strt"), 4),
@@ -60,6 +61,8 @@ class _Core:
     """The block of memory that it came from."""
     stored: bool = False
     stored_in_two: bool = False
+    brief: bool = False
+    """The instruction before takes a cycle, always, and waits for nothing once it is issued."""
     short_end: int = 0
     """Where the instruction before ends, if it has 16 bits."""
 
@@ -359,7 +362,8 @@ class _Function:
         # The registers that the address waits for; VLDM does not wait.
         waits = code.memory is not None or name.startswith(_ADDRESSED)
         needed = code.addressed - {PC, -1} if waits else set()
-        start = fetch.issue(code.address, code.size, core.free + bool(needed & core.late))
+        late = bool(needed & core.late)
+        start = fetch.issue(code.address, code.size, core.free + late, core.brief and not late)
         memory = (
             Memory.FLASH if code.kind == "table_branch" else self.costs.memory(_block_address(code, address))
         )
@@ -385,11 +389,12 @@ class _Function:
             starts = self._access(core, code, address, memory, start)
             for after, _ in starts:
                 after.fetch.data_line = None if code.conditional else after.fetch.data_line
-        elif name in ("dsb", "dmb", "isb"):
+        elif name in _BARRIERS:
             starts = [(core, max(start, core.data_free - 1))]
         ends = []
         for after, began in starts:
             self._leave(after, code, block, began + cycles)
+            after.brief = cycles == 1 and not code.accesses and name not in _BARRIERS
             if name == "isb":
                 following = code.address + code.size
                 fetch.arrived(following, fetch.branch(following, following, began + cycles))
