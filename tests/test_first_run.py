@@ -6,6 +6,8 @@ import json
 import re
 import subprocess
 import sys
+import threading
+import time
 from pathlib import Path
 from typing import Any
 
@@ -38,10 +40,17 @@ class BroughtUp:
     """What a bring-up on a desk left: status, lines, JSON and page."""
 
     def __init__(
-        self, desk: EmulatedDesk, folder: Path, behind: str = "", request: str = "", board: str = "desk"
+        self,
+        desk: EmulatedDesk,
+        folder: Path,
+        behind: str = "",
+        request: str = "",
+        board: str = "desk",
+        again: bool = False,
     ) -> None:
         """`request` is what the desk is asked for once the step `behind` is done: it is for the
-        capture that comes next.
+        capture that comes next. With `again` it is asked for until the end: the trial before a
+        board is loaded is a capture, too.
         """
         self.page = folder / "bring-up.html"
         words = ["first-run", "--board", board, "--output", str(self.page), "--runs", str(folder / "runs")]
@@ -60,6 +69,8 @@ class BroughtUp:
                 lines.append(line.rstrip("\n"))
                 if request and line.split()[1:2] == [behind]:
                     desk.ask(request)
+                    if again:
+                        threading.Thread(target=keep_asking, args=(desk, request, process)).start()
             _, self.complaints = process.communicate(timeout=TIMEOUT_S)
         self.lines, self.status = lines, process.returncode
         assert "Traceback" not in self.complaints, self.complaints
@@ -86,6 +97,12 @@ class BroughtUp:
         longest_ns = read_manifest(parcel / MANIFEST).statistics["critical_ns"].max
         assert longest_ns is not None
         return longest_ns
+
+
+def keep_asking(desk: EmulatedDesk, request: str, process: subprocess.Popen[str]) -> None:
+    while process.poll() is None:
+        time.sleep(0.5)
+        desk.ask(request)
 
 
 def shown(page: Path, what: str) -> int:
@@ -152,7 +169,7 @@ def test_exchanged_clips_stop_it_at_the_wiring(tmp_path: Path) -> None:
 def test_samples_that_are_lost_stop_it_at_the_rate(tmp_path: Path) -> None:
     """Wiring and line are right; 1,000 samples are missing, and no driver says so."""
     with EmulatedDesk() as desk:
-        bring_up = BroughtUp(desk, tmp_path, "threshold", "analyzer lose 1000 at 3000000")
+        bring_up = BroughtUp(desk, tmp_path, "threshold", "analyzer lose 1000 at 3000000", again=True)
     assert bring_up.status == 1
     assert list(bring_up.states) == list(KEYS[:10]) and bring_up.states["rate"] == "wrong"
     assert {state for key, state in bring_up.states.items() if key != "rate"} == {"right"}
