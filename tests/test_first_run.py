@@ -7,7 +7,6 @@ import re
 import subprocess
 import sys
 import threading
-import time
 from pathlib import Path
 from typing import Any
 
@@ -100,9 +99,12 @@ class BroughtUp:
 
 
 def keep_asking(desk: EmulatedDesk, request: str, process: subprocess.Popen[str]) -> None:
-    while process.poll() is None:
-        time.sleep(0.5)
-        desk.ask(request)
+    while True:
+        try:
+            process.wait(0.5)
+            return
+        except subprocess.TimeoutExpired:
+            desk.ask(request)
 
 
 def shown(page: Path, what: str) -> int:
