@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 import signal
 import subprocess
 import sys
@@ -111,6 +112,7 @@ def test_threads_have_an_order_that_could_have_been(tmp_path: Path) -> None:
     assert (sum(line[0] == "a" for line in lines), sum(line[0] == "f" for line in lines)) == (8000, 8000)
 
 
+@pytest.mark.skipif(shutil.which("g++") is None, reason="needs a compiler for C++")
 def test_new_and_delete(tmp_path: Path) -> None:
     body = "#include <vector>\nint main() { std::vector<char> own(54321); return own[0]; }\n"
     assert recorded(tmp_path, compiled(tmp_path, body, "g++"))[1] == ["a,1,54321", "f,1"]
