@@ -61,7 +61,7 @@ def command(
     from simulator.program import user_program
 
     writes = explain or output or folded or perfetto
-    if len(elf) > 1 and (writes or judging.limit or judging.baseline):
+    if len(elf) > 1 and (writes or judging.of_one):
         raise OptionError("Several builds give one table: only --json goes with them.")
     subjects = [
         Subject.of(user_program(file, **board), until, kernel=kernel, start=start or START) for file in elf

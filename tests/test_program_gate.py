@@ -119,6 +119,29 @@ def test_a_program_that_polls_for_ever_passes_no_gate_and_is_no_baseline(
     assert lab.run("latency", programs["hanging"], *section).returncode == 2
 
 
+@pytest.mark.long
+def test_several_builds_give_one_table(programs: dict[str, Path]) -> None:
+    done = masks(programs["first"], programs["longer"], programs["gone"])
+    rows = {line.split("  ")[0]: line.split()[2:] for line in done.stdout.splitlines() if ": " in line}
+    assert rows["update_table: primask"] == ["1,001", "1,201", "1,001", "+0", "(+0.0%)"]
+    assert rows["fault_masked: faultmask"] == ["301", "301", "-", "-"]
+    document = json.loads(masks(programs["first"], programs["longer"], "--json").stdout)
+    assert [build["elf"] for build in document["builds"]] == [
+        str(programs[name]) for name in ("first", "longer")
+    ]
+    assert {row["function"]: row["cycles"] for row in document["rows"]}["update_table"] == [1001, 1201]
+
+
+def test_what_judges_one_program_is_refused_of_several(programs: dict[str, Path], tmp_path: Path) -> None:
+    two = (programs["first"], programs["longer"])
+    for option in ("--baseline", "--junit", "--markdown", "--bencher"):
+        file = tmp_path / option
+        assert masks(*two, option, file).returncode == 2
+        assert not file.exists()
+    for words in (("--limit", "any=5"), ("--allow", "polling")):
+        assert masks(*two, *words).returncode == 2
+
+
 def test_a_program_that_stopped_says_nothing(programs: dict[str, Path], tmp_path: Path) -> None:
     metrics = tmp_path / "metrics.json"
     done = masks(programs["stopped"], "--limit", "any=5")

@@ -62,6 +62,12 @@ class Judging:
         """Whether the table takes the place of the report."""
         return self.markdown_file == STDOUT
 
+    @property
+    def of_one(self) -> bool:
+        """Whether an option is given that is of a single program."""
+        files = (self.baseline, self.junit_file, self.markdown_file, self.bencher_file)
+        return bool(self.limit or self.allow or any(files))
+
     def begin(self, command: str, kinds: Sequence[str], timed: Sequence[str] = ()) -> None:
         """Reads the baseline, and the limits of both, before anything is measured: those of the
         command line come first.
