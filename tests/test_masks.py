@@ -144,11 +144,12 @@ def test_a_stripped_program_has_addresses_and_the_same_cycles(
 
 
 def test_the_command_writes_what_it_is_asked_for(elf: Path, tmp_path: Path) -> None:
-    page = tmp_path / "page.html"
-    done = lab.run("masks", elf, "--until", UNTIL, "--output", page)
+    page, stacks, trace = (tmp_path / name for name in ("page.html", "stacks.txt", "trace.json"))
+    files = ("--output", page, "--folded", stacks, "--perfetto", trace)
+    done = lab.run("masks", elf, "--until", UNTIL, *files)
     assert done.returncode == 0, done.stderr
     assert "1,001 cycles (62.56 µs), primask, raised by update_table (main.c:" in done.stdout
-    assert page.stat().st_size
+    assert all(path.stat().st_size for path in (page, stacks, trace))
 
 
 def test_a_program_that_ends_in_its_fault_handler_is_no_success(tmp_path: Path) -> None:

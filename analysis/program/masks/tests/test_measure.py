@@ -14,7 +14,7 @@ from analysis.explain.kernels.kernel import Kernel
 from analysis.program.masks import measure
 from analysis.program.masks.tasks import read
 from analysis.program.masks.tests import made
-from analysis.program.masks.tests.made import ROWS, TASK, WHOLE, place
+from analysis.program.masks.tests.made import ROWS, TASK, WHOLE, Program, place
 from analysis.program.masks.text import as_text, folded, headline, opening, side_by_side
 from analysis.program.masks.text import subject as subject_of
 from analysis.program.parts import as_json
@@ -105,6 +105,8 @@ def test_call_stacks_are_folded_from_the_outermost_call_on() -> None:
         "primask;main;lock 130\n"
         "primask;nap 20\n"
     )
+    odd = Program(*(replace(function, name=f"{function.name};") for function in WHOLE.functions))
+    assert "primask;main:;lock: 130\n" in folded(made.report(program=odd))
 
 
 def test_builds_stand_side_by_side() -> None:

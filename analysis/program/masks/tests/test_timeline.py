@@ -35,3 +35,6 @@ def test_a_program_shows_its_tasks_masks_and_handlers_with_who_called() -> None:
         ("handlers", "IRQ 29 (on_tim3)", *span(500, 550), "main (main.c:33)"),
         ("handlers", "SysTick", *span(838, 870), "main (main.c:33)"),
     }
+    unnamed = Timeline()
+    timeline.add(unnamed, replace(made.report(), tasks={}))
+    assert f"{TASK:#010x}" in [event["name"] for event in unnamed.document()["traceEvents"]]
