@@ -96,6 +96,7 @@ class Places:
         self._stacks = stacks
         self._inlined = Inlined(program)
         self._places: dict[int, tuple[Place, ...]] = {}
+        self._calls: dict[tuple[int | None, int], tuple[Place, ...]] = {}
         self._entries: dict[int, Place | None] = {}
         self._common_of: dict[int, str] = {}
 
@@ -110,6 +111,8 @@ class Places:
         interrupted: where nothing tells that, the stack ends. It does, too, where LR alone tells of
         a caller, and the call there is one of another function.
         """
+        if (number, address) in self._calls:
+            return self._calls[number, address]
         addresses = [address] if number is None else self._stacks.get(number, [address])
         places = list(self._frames(addresses[0]))
         exact, inner = True, addresses[0]
@@ -124,7 +127,7 @@ class Places:
             frames = self._frames(call)
             places += [replace(frame, interrupted=interrupted, likely=likely) for frame in frames]
             exact, inner = interrupted, call
-        return tuple(places)
+        return self._calls.setdefault((number, address), tuple(places))
 
     def behind(self, exception: int) -> str:
         """The name of the common handler that calls the exception's own; empty if none does."""
