@@ -228,17 +228,15 @@ class Clock:
 class Replay:
     """The second run of the virtual board, in the window of one sample.
 
-    `heap` and `moment` are its states at the worst sample's `heap_at` and `moment`, `end` that at
-    its end. `trace` has one entry for each step of the core, from its `first` on, where the state
-    is `begin`, and `masks` each change of what holds
-    interrupts and tasks off (outputs.read_changes()).
+    `heap` and `moment` are its states at the worst sample's `heap_at` and `moment`. `trace` has one
+    entry for each step of the core, from its `first` on, where the state is `begin`, and `masks`
+    each change of what holds interrupts and tasks off (outputs.read_changes()).
     """
 
     clock: Clock
     begin: State
     heap: State
     moment: State
-    end: State
     trace: list[dict[str, Any]]
     masks: list[Change]
 
@@ -270,14 +268,14 @@ def _look(
         until=clock.first_cycle(worst.last),
         edges=True,
         trace_last=TRACE_MOST,
-        states_at=[clock.first_cycle(at) for at in (worst.heap_at, worst.moment, worst.end)],
+        states_at=[clock.first_cycle(at) for at in (worst.heap_at, worst.moment)],
         masks_of=elf,
         kernel=kernel,
     )
     before = _levels_before(pins_of(elf), looked.edges, edges, clock.sample(start.cycle), start.channels)
     _check(edges, clock, _rows(looked.edges, clock, before, worst.last), worst.last)
-    heap, moment, end = looked.states
-    return Replay(clock, start, heap, moment, end, looked.trace, looked.masks)
+    heap, moment = looked.states
+    return Replay(clock, start, heap, moment, looked.trace, looked.masks)
 
 
 def _levels_before(
