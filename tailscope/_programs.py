@@ -250,7 +250,8 @@ class Cause(Row):
 class Wait(Figure):
     """The longest wait of an interrupt, which was pended `at` this place. `waits` are what held it,
     one after the other; `stack` are the calls where it was pended, the innermost first. `every` is
-    how many cycles lay between two pends: with 1, no longer wait is possible within the window.
+    how many cycles lay between two pends, on average where they were drawn: with 1, no longer wait
+    is possible within the window.
     """
 
     at: Place
@@ -361,6 +362,9 @@ class LatencyOptions(ProgramOptions, total=False):
     sections: str | Sequence[str]
     around: str
     every: int
+    mode: str
+    pends: int
+    seed: int
     enable: int
 
 

@@ -14,8 +14,8 @@ The document of `./lab latency --json`:
 
 - *held* is a part of a wait, `{cause, cycles, exception, raised place}`. `latency` is null, and
   `sections` empty, of what was not asked for.
-- The pends lie from `first_cycle` to before `end_cycle`, `every` apart on average; `seed` is what
-  they were drawn from, null where none was.
+- The pends lie from `first_cycle` to before `end_cycle`, `every` apart; `seed` is what they were
+  drawn from, null where none was. Of those that are drawn `every` is about the average, at least 2.
 - `worst` has up to five waits, the longest first, one of each kind: the same causes, at the same
   places.
 - `unpaired` counts beginnings and ends of a section that have no partner, and make no pass.
@@ -215,7 +215,8 @@ def latencies(subject: Subject, question: Question, around: str, tell: Tell) -> 
     if own and places.behind(question.exception):
         handler, entry = f"{handler}, before {own.function}", own.function
     pends = sum(row.pends for row in result.rows)
-    every = result.every or max((result.end_cycle - result.first_cycle) // max(pends, 1), 1)
+    # Those that are drawn leave gaps, however many they are.
+    every = result.every or max((result.end_cycle - result.first_cycle) // max(pends, 1), 2)
     # A drawn pend has a row of its own.
     pended = [
         (cycle, row.taken)
@@ -352,9 +353,9 @@ def section_times(subject: Subject, texts: Sequence[str], tell: Tell) -> list[Pa
         counted = [passed for passed in measured.passed if passed.begin >= start.first_cycle]
         if not counted:
             seen = {row.address for row in passages.rows}
-            begun = "is never executed" if seen.isdisjoint(section.begins) else "never comes to its end"
-            begun = "is passed in start-up only (--from reset counts it)" if measured.passed else begun
-            raise LatencyError(_never(f"{section.name} {begun}", until))
+            why = "is never executed" if seen.isdisjoint(section.begins) else "never comes to its end"
+            why = "is passed in start-up only (--from reset counts it)" if measured.passed else why
+            raise LatencyError(_never(f"{section.name} {why}", until))
         longest = max(counted, key=lambda passed: (passed.cycles, -passed.begin))
         ((stack, name),), places, _ = _explained(subject, [longest.begin], 0)
         task = longest.first.task

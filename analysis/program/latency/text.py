@@ -49,7 +49,7 @@ def _opening(report: LatencyReport) -> Iterator[str]:
         yield "  The board enabled it: the program itself may not."
     if waits.taken:
         yield _distribution("latency", waits.cycles, waits.ns)
-    if waits.every != 1 or waits.seed is not None:
+    if waits.every != 1:
         yield "  The worst may lie between: narrow it by --from, --until or --around, or use --every 1."
 
 
@@ -114,8 +114,7 @@ def subject(report: LatencyReport, settings: Mapping[str, str]) -> judged.Subjec
         elif part.raised:
             kinds.append((part.raised.function, f"{waits.irq} by {part.kind}"))
         ns = waits.clock.between_ns(wait.first_pended, wait.taken)
-        step = waits.every if waits.seed is None else max(waits.every, 2)  # what is drawn leaves gaps
-        rows += [Row(*kind, wait.cycles, ns, place, step_cycles=step) for kind in kinds]
+        rows += [Row(*kind, wait.cycles, ns, place, step_cycles=waits.every) for kind in kinds]
     for passes in report.sections:
         worst = passes.longest
         place = f"from {worst.begin} to {worst.end}"

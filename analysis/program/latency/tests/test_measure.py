@@ -98,6 +98,7 @@ def test_random_pends_are_some_of_the_sweep(program: UserProgram) -> None:
     drawn = [_latency(program, random=100, seed=5) for _ in range(2)]
     assert drawn[0] == drawn[1] != _latency(program, random=100, seed=6)
     assert (drawn[0]["pends"], drawn[0]["seed"]) == (100, 5)
+    assert _latency(program, random=3000)["every"] == 2
     assert drawn[0]["cycles"]["max"] <= _latency(program)["cycles"]["max"]
 
 
