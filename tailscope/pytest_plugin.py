@@ -3,8 +3,8 @@
     def test_the_heap_masks_shortly(masks):
         masks("build/fw.elf", until="1s").longest("basepri").check(at_most_cycles=1200)
 
-A failed assertion on a figure tells its place, the calls, and the change since the baseline. The
-baseline of a test lies beside it, in `tailscope-baselines/`; `--tailscope-update` writes it.
+A failed assertion on a figure tells its place and the calls, `check_baseline()` what has changed.
+The baseline of a test lies beside it, in `tailscope-baselines/`; `--tailscope-update` writes it.
 """
 
 from __future__ import annotations
@@ -67,13 +67,13 @@ def _shown(value: object) -> str:
 
 @pytest.fixture
 def masks(_tailscope: _Baselines) -> MeasureMasks:
-    """`masks(elf, until="1s", …)`: tailscope.masks, with the figures of the test's baseline."""
+    """`masks(elf, until="1s", …)`: tailscope.masks, held to the baseline of the test."""
     return partial(_tailscope.measured, Masks, "masks")
 
 
 @pytest.fixture
 def latency(_tailscope: _Baselines) -> MeasureLatency:
-    """`latency(elf, irq="TIM2", …)`: tailscope.latency, with the figures of the test's baseline."""
+    """`latency(elf, irq="TIM2", …)`: tailscope.latency, held to the baseline of the test."""
     return partial(_tailscope.measured, Latency, "latency")
 
 

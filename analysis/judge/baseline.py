@@ -20,11 +20,11 @@
 The settings are texts, and no two entries have equal ones. Those of a run have the names of `./lab
 compare`. `board folder` is the board that the runs were made on: a run is refused if the file has
 its scenario and allocator of other boards only. Those of a program are in the words of the command
-line: until, options (chip, hse, strict, gaps, semihosting, any-core, attach); of latency irq, mode,
-section, start, around, every, pends, seed, enable; of bounds kernel, pointers, observed, and what
-was taken of the flash and the buses: wait-states, flash, apb-divider. *from* says from when on
-figures count: `start of Zephyr`, `main`, `reset`, a function or a time. So limits and baselines
-judge what follows start-up, unless `--from reset` counts all.
+line: until, options (chip, hse, strict, gaps, semihosting, any-core, attach); of latency irq,
+section, around, every, enable, and pends and seed where they are drawn; of bounds kernel, pointers,
+observed, and what was taken of the flash and the buses: wait-states, flash, apb-divider. *from*
+says from when on figures count: `start of Zephyr`, `main`, `reset`, a function or a time. So limits
+and baselines judge what follows start-up, unless `--from reset` counts all.
 
 The operations are lines of up to eight with one label, so that a change of one operation changes
 one line: `512 depth 1: F391/204 A365/185/4 F460/243`. Before the colon stand the number of the

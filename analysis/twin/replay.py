@@ -24,9 +24,6 @@ from scenarios.plan import Plan
 from simulator.build import BuildError, SimulatorError
 from simulator.captured import Captured, capture
 
-# One of the two that are compared: the tables of a run, and how fast its wire was sampled.
-
-
 Integers = npt.NDArray[np.int64]
 
 _ABSENT = -1
@@ -34,7 +31,10 @@ _ABSENT = -1
 
 @dataclass(frozen=True)
 class Side:
-    """`operations` and `interrupts` have the columns of docs/reference/operations.md."""
+    """One of the two that are compared: the tables of a run, and how fast its wire was sampled.
+
+    `operations` and `interrupts` have the columns of docs/reference/operations.md.
+    """
 
     operations: pl.DataFrame
     interrupts: pl.DataFrame
