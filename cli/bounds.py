@@ -11,7 +11,7 @@ from cli.shell.judging import Judging, judging
 from cli.shell.values import FILE, FOLDER, INSTANT, OUTPUT, choice, whole
 
 if TYPE_CHECKING:
-    from simulator.program import ProgramOptions
+    from base.board_options import BoardOptions
 
 _COUNT = whole(0, 1 << 16)
 
@@ -81,7 +81,7 @@ def command(
     wait_states: int | None,
     flash: str,
     pointers: str,
-    **board: Unpack[ProgramOptions],
+    **board: Unpack[BoardOptions],
 ) -> int:
     """Bound how long your own program can hold interrupts off, run or not, from its machine code.
 

@@ -11,7 +11,7 @@ from cli.shell.judging import Judging, judging
 from cli.shell.values import FILE, INSTANT, WHOLE, OptionError, choice, whole
 
 if TYPE_CHECKING:
-    from simulator.program import ProgramOptions
+    from base.board_options import BoardOptions
 
 
 @declare(section="Your own firmware, as it is")
@@ -74,7 +74,7 @@ def command(
     start: str | None,
     kernel: str,
     judging: Judging,
-    **board: Unpack[ProgramOptions],
+    **board: Unpack[BoardOptions],
 ) -> int:
     """Pend an interrupt of your program at every cycle, and say how long it waits, and why.
 

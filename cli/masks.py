@@ -11,7 +11,7 @@ from cli.shell.judging import Judging, judging
 from cli.shell.values import FILE, INSTANT, OUTPUT, OptionError
 
 if TYPE_CHECKING:
-    from simulator.program import ProgramOptions
+    from base.board_options import BoardOptions
 
 
 @declare(section="Your own firmware, as it is")
@@ -43,7 +43,7 @@ def command(
     folded: Path | None,
     perfetto: Path | None,
     judging: Judging,
-    **board: Unpack[ProgramOptions],
+    **board: Unpack[BoardOptions],
 ) -> int:
     """Show how long your own program holds interrupts off, and who does; hold it to limits.
 

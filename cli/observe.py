@@ -26,13 +26,13 @@ from cli.shell.values import (
 )
 
 if TYPE_CHECKING:
+    from base.board_options import BoardOptions
     from base.run_folder.observed import AskedEdges, Keep, ObservedManifest
     from capture.acquisition.imported import Beside
     from capture.conduct import RunResult
     from capture.reading.observed import Questions
-    from simulator.program import ProgramOptions
 
-    class ObserveOptions(ProgramOptions):
+    class ObserveOptions(BoardOptions):
         """The options of the command but --json; those of a program are for a virtual board."""
 
         file: Path | None
@@ -239,7 +239,7 @@ def _pins(as_json: bool, channels: dict[str, str], keep: Keep | None, options: O
             keep=keep,
         )
         Pins(request).check()
-        program: ProgramOptions = {
+        program: BoardOptions = {
             "chip": options["chip"],
             "hse": options["hse"],
             "strict": options["strict"],

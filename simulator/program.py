@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TypedDict
 
 from elftools.elf.elffile import ELFFile
 
@@ -52,18 +51,6 @@ def _absolute(option: str) -> str:
         return f"{name}={place}={Path(file).resolve()}" if file else option
     is_table = name == "--chip" and value.endswith(".toml")
     return f"{name}={Path(value).resolve()}" if is_table else option
-
-
-class ProgramOptions(TypedDict, total=False):
-    """The options of user_program()."""
-
-    chip: str
-    hse: str
-    strict: bool
-    gaps: bool
-    semihosting: bool
-    any_core: bool
-    attach: Sequence[str]
 
 
 def user_program(

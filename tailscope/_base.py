@@ -1,4 +1,6 @@
-"""What the package takes of `base`, the bench's lowest room: how a run folder is read."""
+"""What the package takes of `base`, the bench's lowest room: how a run folder is read, and what
+chooses a program's board.
+"""
 
 from __future__ import annotations
 
@@ -6,6 +8,7 @@ from typing import TYPE_CHECKING
 
 __all__ = [
     "NAMED",
+    "BoardOptions",
     "EdgeList",
     "Manifest",
     "Maximum",
@@ -19,6 +22,7 @@ __all__ = [
 ]
 
 if TYPE_CHECKING:
+    from base.board_options import BoardOptions
     from base.files.errors import TailscopeError
     from base.metrology.summaries import Summary as Statistics
     from base.run_folder.edges import EdgeList
@@ -27,6 +31,7 @@ if TYPE_CHECKING:
     from base.run_folder.named_quantities import NAMED
     from base.run_folder.tables import read_interrupts, read_stored_operations
 else:
+    from tailscope._program.base.board_options import BoardOptions
     from tailscope._program.base.files.errors import TailscopeError
     from tailscope._program.base.metrology.summaries import Summary as Statistics
     from tailscope._program.base.run_folder.edges import EdgeList

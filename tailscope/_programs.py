@@ -7,11 +7,11 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from functools import cached_property
 from os import PathLike, fspath
-from typing import Any, Literal, TypeAlias, TypedDict, Unpack, get_args
+from typing import Any, Literal, TypeAlias, Unpack, get_args
 
 from pydantic import Field
 
-from tailscope._base import Statistics
+from tailscope._base import BoardOptions, Statistics
 from tailscope._bench import ask, options
 from tailscope._errors import Error, NotComplete
 from tailscope._figures import NOTHING, Figure, Place, Row, calls
@@ -194,24 +194,17 @@ class Masks(Measured):
         return f"<Masks of {self.elf}, {self.cycles:,} cycles{'' if self.complete else ', not complete'}>"
 
 
-class ProgramOptions(TypedDict, total=False):
-    """The options of a command about a program, but for its own; `start` is `--from`."""
+class ProgramOptions(BoardOptions, total=False):
+    """The options of a command about a program, but for its own."""
 
     until: str
-    start: str
     kernel: str
-    chip: str
-    hse: str
-    strict: bool
-    gaps: bool
-    semihosting: bool
-    any_core: bool
-    attach: Sequence[str]
 
 
 class MasksOptions(ProgramOptions, total=False):
-    """Those of `masks`."""
+    """Those of `masks`; `start` is --from."""
 
+    start: str
     explain: bool
 
 
@@ -356,8 +349,9 @@ class Latency(Measured):
 
 
 class LatencyOptions(ProgramOptions, total=False):
-    """Those of `latency`; `sections` is --section, several of them."""
+    """Those of `latency`; `start` is --from, `sections` is --section, several of them."""
 
+    start: str
     irq: str
     sections: str | Sequence[str]
     around: str

@@ -22,7 +22,7 @@ compare`. `board folder` is the board that the runs were made on: a run is refus
 its scenario and allocator of other boards only. Those of a program are in the words of the command
 line: until, options (chip, hse, strict, gaps, semihosting, any-core, attach); of latency irq,
 section, around, every, enable, and pends and seed where they are drawn; of bounds kernel, pointers,
-observed, and what was taken of the flash and the buses: wait-states, flash, apb-divider. *from*
+and what was taken of the flash and the buses: wait-states, flash, apb-divider. *from*
 says from when on figures count: `start of Zephyr`, `main`, `reset`, a function or a time. So limits
 and baselines judge what follows start-up, unless `--from reset` counts all.
 
