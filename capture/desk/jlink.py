@@ -12,7 +12,7 @@ import tempfile
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from capture.desk.loading import VERSION_WITHIN_S, Loader, Settings, segments
+from capture.desk.loading import VERSION_WITHIN_S, Loader, segments
 from scenarios.operations import image_address
 
 DEFAULT_SPEED_KHZ = 4000
@@ -24,7 +24,6 @@ class JLink(Loader):
     title = "J-Link"
     program = "JLinkExe"
     get = "install SEGGER's J-Link software and documentation pack"
-    keys = frozenset(Settings.__annotations__)
     target = 'what J-Link calls the chip, such as "STM32F401RE"'
 
     _VERSION = re.compile(r"SEGGER J-Link Commander (\S+)")

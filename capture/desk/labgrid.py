@@ -29,6 +29,8 @@ WITHIN_S = 60.0
 SYSFS = Path("/sys/bus/usb/devices")
 USUAL = "nucleo"
 """The board whose tables hold where bench.toml has none that is called as the place is."""
+_OF_THE_BENCH = ("RawSerialPort", "NetworkUSBDebugger", "NetworkSigrokUSBDevice", "SigrokDevice")
+"""Kinds of resources that must be on this machine; a place may have others, such as a switch."""
 
 
 def board_at(place: str, boards: Mapping[str, BoardResource]) -> BoardResource:
@@ -45,7 +47,10 @@ def board_at(place: str, boards: Mapping[str, BoardResource]) -> BoardResource:
         )
     try:
         (target,) = yaml.safe_load(_environment(place))["targets"].values()
-        changes = dict(_changes(base, target["resources"]))
+        pairs = list(_changes(base, target["resources"]))
+        changes = dict(pairs)
+        if len(pairs) != max(len(changes), 1):
+            raise ValueError("of port, analyzer and debug probe it has none, or two of a kind")
     except (yaml.YAMLError, AttributeError, LookupError, OSError, TypeError, ValueError) as error:
         raise CaptureError(
             f"What {CLIENT} says of the place {quoted(place)} will not do ({error}): see that each of its "
@@ -65,12 +70,19 @@ def _changes(base: BoardResource, resources: list[dict[str, Any]]) -> Iterator[t
             yield "serial_port", f"{scheme}://{values['host']}:{int(values['port'])}"
             yield "baud", int(values.get("speed") or base.baud)
             continue
+        if kind not in _OF_THE_BENCH:
+            continue
         here = {"localhost", "127.0.0.1", "::1", socket.gethostname(), socket.getfqdn()}
         if values.get("host", "localhost") not in here:
             raise ValueError(f"{kind} is plugged into {values['host']}")
         if kind == "RawSerialPort":
             yield "serial_port", str(values["port"])
-        elif kind in ("NetworkSigrokUSBDevice", "SigrokDevice"):
+        elif kind == "NetworkUSBDebugger":
+            probe = (SYSFS / str(values["path"]) / "serial").read_text().strip()
+            if base.loader.kind == "probe-rs":
+                probe = f"{int(values['vendor_id']):04x}:{int(values['model_id']):04x}:{probe}"
+            yield "loader", base.loader.model_copy(update={"probe": probe})
+        else:
             driver, _, connection = str(values["driver"]).partition(":conn=")
             if driver != base.analyzer.driver:
                 raise ValueError(f"its analyzer has the driver {driver}, bench.toml {base.analyzer.driver}")
@@ -81,11 +93,6 @@ def _changes(base: BoardResource, resources: list[dict[str, Any]]) -> Iterator[t
                 pairs = (word.split("=") for word in str(values["channels"]).split(","))
                 fields["channels"] = {ours: theirs for theirs, ours in pairs}
             yield "analyzer", type(base.analyzer).model_validate(fields)
-        elif kind == "NetworkUSBDebugger":
-            probe = (SYSFS / str(values["path"]) / "serial").read_text().strip()
-            if base.loader.kind == "probe-rs":
-                probe = f"{int(values['vendor_id']):04x}:{int(values['model_id']):04x}:{probe}"
-            yield "loader", base.loader.model_copy(update={"probe": probe})
 
 
 @cache

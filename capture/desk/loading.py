@@ -8,13 +8,15 @@ src/flash/nor/tcl.c, src/target/target.c ("verified N bytes"), src/jtag/drivers/
 from __future__ import annotations
 
 import importlib.metadata
+import io
 import re
 import shutil
 import subprocess
 import sys
 import tempfile
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import ClassVar, Protocol
 
@@ -27,6 +29,8 @@ from base.processes import children
 from capture.desk.board import TARGET_SCRIPT
 from scenarios.operations import image_address
 
+FIRMWARE, OPERATIONS = "firmware.elf", "operations.bin"
+"""Names that no tool's language divides, whatever the user's files are called."""
 TIMEOUT_S = 120.0
 VERSION_WITHIN_S = 20.0
 _LOOK_AT = (
@@ -46,6 +50,10 @@ class Settings(Protocol):
     arguments: list[str]
 
 
+class UnreachedError(CaptureError):
+    """The tool ran, and did not do what it was asked. With the board's reset held it may."""
+
+
 class Loader(ABC):
     """The tool behind one board. Its methods raise CaptureError, with the tool's own reason.
 
@@ -58,7 +66,7 @@ class Loader(ABC):
     title: ClassVar[str]
     program: ClassVar[str] = ""
     get: ClassVar[str] = ""
-    keys: ClassVar[frozenset[str]]
+    keys: ClassVar[frozenset[str]] = frozenset(Settings.__annotations__)
     target: ClassVar[str]
     has_rtt: ClassVar[bool] = False
 
@@ -80,15 +88,15 @@ class Loader(ABC):
 
     def _reach(self, call: Callable[[bool], None]) -> None:
         """`call` with whether the reset is to be held: the core is reached as it runs, and if that
-        fails once more with its reset held. Raises CaptureError.
+        fails once more with its reset held. Raises CaptureError; at once where there is no tool.
         """
         try:
             call(False)
-        except CaptureError:
+        except UnreachedError:
             call(True)
             self.remarks = (
-                f"{self.title} reached the board only with its reset held: what ran there slept without "
-                "DBG_SLEEP in DBGMCU_CR, or had taken the pins of SWD.",
+                f"{self.title} reached the board only with its reset held: what ran there may have slept "
+                "without DBG_SLEEP in DBGMCU_CR, or have taken the pins of SWD.",
             )
 
     def _program(self) -> str:
@@ -106,7 +114,7 @@ class Loader(ABC):
         try:
             return children.run([*children.with_devices(), *command], within_s=within_s, folder=folder)
         except subprocess.TimeoutExpired:
-            raise CaptureError(
+            raise UnreachedError(
                 f"{self.title} did not finish within {within_s:g} s and was ended; press the board's black "
                 "button (reset) and run again."
             ) from None
@@ -115,9 +123,9 @@ class Loader(ABC):
                 f"{self.title} cannot be started ({error.strerror or error}); check program in bench.toml."
             ) from None
 
-    def _error(self, to: str, why: str) -> CaptureError:
+    def _error(self, to: str, why: str) -> UnreachedError:
         """That it could not `to` the board, and what to look at."""
-        return CaptureError(f"{self.title} cannot {to} the board: {why.rstrip('.')}; {_LOOK_AT}")
+        return UnreachedError(f"{self.title} cannot {to} the board: {why.rstrip('.')}; {_LOOK_AT}")
 
 
 class Pyocd(Loader):
@@ -145,16 +153,13 @@ class Pyocd(Loader):
 
     def load(self, elf: Path, image: bytes) -> None:
         """In one call, which takes longer to start than to write; it leaves the core halted."""
-        with tempfile.TemporaryDirectory(prefix="tailscope-") as folder:
-            files = [str(elf)]
-            if image:
-                file = Path(folder) / "operations.bin"
-                file.write_bytes(image)
-                files.append(f"{file}@{image_address(elf):#010x}")
+        with files(elf, image) as folder:
+            words = [str(folder / FIRMWARE)]
+            words += [f"{folder / OPERATIONS}@{image_address(elf):#010x}"] if image else []
             self._reach(
                 lambda under_reset: self._call(
                     *("load", "--connect", "under-reset" if under_reset else "halt"),
-                    *(*self._HALTED, *self._PATIENCE, *files),
+                    *(*self._HALTED, *self._PATIENCE, *words),
                 )
             )
 
@@ -179,10 +184,6 @@ class Pyocd(Loader):
             raise self._error(subcommand, self._LOG_DECORATION.sub("", children.last_words(done.stderr)))
 
 
-FIRMWARE, OPERATIONS = "firmware.elf", "operations.bin"
-"""Names that OpenOCD's language does not divide, whatever the user's files are called."""
-
-
 class OpenOcd(Loader):
     """OpenOCD for the board behind one probe, told what to do by commands of its own language
     (Tcl). The reset pin starts the firmware.
@@ -193,7 +194,6 @@ class OpenOcd(Loader):
     title = "OpenOCD"
     program = "openocd"
     get = "install it, on Debian apt-get install openocd"
-    keys = frozenset(Settings.__annotations__)
     target = 'OpenOCD\'s file of the chip, such as "target/stm32f4x.cfg"'
 
     _NO_SERVERS = "gdb_port disabled; tcl_port disabled; telnet_port disabled"
@@ -213,10 +213,8 @@ class OpenOcd(Loader):
             place = f"{OPERATIONS} {image_address(elf):#010x} bin"
             commands += [f"flash write_image erase {place}", f"verify_image {place}"]
             sizes.append(len(image))
-        with tempfile.TemporaryDirectory(prefix="tailscope-") as folder:
-            shutil.copyfile(elf, Path(folder) / FIRMWARE)
-            (Path(folder) / OPERATIONS).write_bytes(image)
-            self._reach(lambda under_reset: self._call("load", under_reset, commands, Path(folder), sizes))
+        with files(elf, image) as folder:
+            self._reach(lambda under_reset: self._call("load", under_reset, commands, folder, sizes))
 
     def reset(self) -> None:
         """Pulls the reset pin: the firmware starts."""
@@ -251,19 +249,37 @@ class OpenOcd(Loader):
             raise self._error(to, why[0] if why else "it does not say that it compared all that it wrote")
 
 
+@contextmanager
+def files(elf: Path, image: bytes) -> Iterator[Path]:
+    """A folder with the firmware and the operation image, for as long as it is in use. Raises
+    CaptureError.
+    """
+    firmware = _content(elf)
+    with tempfile.TemporaryDirectory(prefix="tailscope-") as name:
+        folder = Path(name)
+        (folder / FIRMWARE).write_bytes(firmware)
+        (folder / OPERATIONS).write_bytes(image)
+        yield folder
+
+
 def segments(elf: Path) -> dict[int, bytes]:
     """The bytes of all loadable segments that have any, by their address. Raises CaptureError."""
+    content = _content(elf)
     try:
-        with elf.open("rb") as file:
-            contents = {
-                int(segment["p_paddr"]): bytes(segment.data())
-                for segment in ELFFile(file).iter_segments("PT_LOAD")
-                if segment["p_filesz"]
-            }
-    except OSError as error:
-        raise CaptureError(f"{elf} cannot be read: {why(error)}.") from None
+        contents = {
+            int(segment["p_paddr"]): bytes(segment.data())
+            for segment in ELFFile(io.BytesIO(content)).iter_segments("PT_LOAD")
+            if segment["p_filesz"]
+        }
     except DAMAGED:
         raise CaptureError(f"{elf} is a damaged ELF file; link it again.") from None
     if not contents:
         raise CaptureError(f"{elf} has nothing to load; link it again.")
     return contents
+
+
+def _content(elf: Path) -> bytes:
+    try:
+        return elf.read_bytes()
+    except OSError as error:
+        raise CaptureError(f"{elf} cannot be read: {why(error)}.") from None

@@ -10,12 +10,10 @@ core runs, unheard, from then on, and its cycle counter stops until the firmware
 from __future__ import annotations
 
 import re
-import shutil
-import tempfile
 from collections.abc import Mapping
 from pathlib import Path
 
-from capture.desk.loading import FIRMWARE, OPERATIONS, VERSION_WITHIN_S, Loader, Settings
+from capture.desk.loading import FIRMWARE, OPERATIONS, VERSION_WITHIN_S, Loader, files
 from scenarios.operations import image_address
 
 
@@ -25,7 +23,6 @@ class ProbeRs(Loader):
     title = "probe-rs"
     program = "probe-rs"
     get = "install it as https://probe.rs says"
-    keys = frozenset(Settings.__annotations__)
     target = 'what probe-rs calls the chip, such as "STM32F401RETx"'
 
     _SAME = "Verification successful"
@@ -34,10 +31,7 @@ class ProbeRs(Loader):
     def load(self, elf: Path, image: bytes) -> None:
         """Flashes both, and compares both by other processes."""
         binary = ["--binary-format", "bin", "--base-address", f"{image_address(elf):#010x}", OPERATIONS]
-        with tempfile.TemporaryDirectory(prefix="tailscope-") as name:
-            folder = Path(name)
-            shutil.copyfile(elf, folder / FIRMWARE)
-            (folder / OPERATIONS).write_bytes(image)
+        with files(elf, image) as folder:
             for step in ("download", "verify"):
                 for words in ([FIRMWARE], binary) if image else ([FIRMWARE],):
                     said = self._call("load", step, folder, "--disable-progressbars", *words)

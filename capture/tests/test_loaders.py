@@ -2,7 +2,8 @@
 
 OpenOCD's says what 0.12 said on the emulated desk, that of probe-rs what 0.32 prints by its source.
 Neither a J-Link nor its program was there: the stand-in keeps the command file and plays a chip's
-memory, and the bench believes what it reads back."""
+memory, and the bench believes what it reads back.
+"""
 
 from __future__ import annotations
 
@@ -18,6 +19,7 @@ from elftools.elf.constants import P_FLAGS
 from base.files.errors import CaptureError
 from capture.desk import labgrid
 from capture.desk.bench import LOADERS, LoaderResource, read_bench
+from capture.desk.loading import Loader
 
 Scene = dict[str, Any]
 
@@ -32,16 +34,21 @@ scenes = json.loads((calls.parent / "scenes.json").read_text())
 scene = scenes[min(number, len(scenes) - 1)]
 for name, content in scene.get("files", {{}}).items():
     pathlib.Path(name).write_bytes(bytes.fromhex(content))
-print(scene.get("says", ""))
+print(scene.get("says", ""), file=sys.stderr if scene.get("aloud") else sys.stdout)
 sys.exit(scene.get("status", 0))
 """
 TARGETS = {"jlink": "STM32F401RE", "openocd": "target/stm32f4x.cfg", "probe-rs": "STM32F401RETx"}
-FIRMWARE, IMAGE = (0x0800_0000, b"firmware"), b"operations"
-READ = {"read8000000.bin": FIRMWARE[1].hex(), "read8040000.bin": IMAGE.hex()}
+FIRMWARE, IMAGE = {0x0800_0000: b"firmware", 0x0800_1000: b"far"}, b"operations"
+READ = {
+    "read8000000.bin": b"firmware".hex(),
+    "read8001000.bin": b"far".hex(),
+    "read8040000.bin": IMAGE.hex(),
+}
+UNREAD = {name: content for name, content in READ.items() if name != "read8040000.bin"}
 SAME = {"says": "Verification successful"}
 SOUND: dict[str, list[Scene]] = {
     "jlink": [{"says": "O.K."}, {"files": READ}],
-    "openocd": [{"says": "verified 8 bytes in 0.199405s\nverified 10 bytes in 0.142986s"}],
+    "openocd": [{"says": "verified 11 bytes in 0.199405s\nverified 10 bytes in 0.142986s"}],
     "probe-rs": [{}, {}, SAME, SAME],
 }
 
@@ -74,14 +81,17 @@ class StandIn:
 
 
 def elf(folder: Path) -> Path:
-    """A 32-bit ARM ELF file with one segment and nothing else (System V ABI, figure 2-1)."""
-    address, content = FIRMWARE
-    words = (1, 84, address, address, len(content), len(content), P_FLAGS.PF_R, 4)
+    """A 32-bit ARM ELF file with segments and nothing else (System V ABI, figures 1-3 and 2-1)."""
+    headers, at = b"", 52 + 32 * len(FIRMWARE)
+    for address, content in FIRMWARE.items():
+        words = (1, at, address, address, len(content), len(content), P_FLAGS.PF_R, 4)
+        headers += b"".join(word.to_bytes(4, "little") for word in words)
+        at += len(content)
     start = b"\x7fELF\x01\x01\x01".ljust(16, b"\0") + (2).to_bytes(2, "little") + (40).to_bytes(2, "little")
-    start += b"".join(word.to_bytes(4, "little") for word in (1, address, 52, 0, 0x0500_0400))
-    start += b"".join(half.to_bytes(2, "little") for half in (52, 32, 1, 40, 0, 0))
+    start += b"".join(word.to_bytes(4, "little") for word in (1, min(FIRMWARE), 52, 0, 0x0500_0400))
+    start += b"".join(half.to_bytes(2, "little") for half in (52, 32, len(FIRMWARE), 40, 0, 0))
     file = folder / "my firmware {1}.elf"
-    file.write_bytes(start + b"".join(word.to_bytes(4, "little") for word in words) + content)
+    file.write_bytes(start + headers + b"".join(FIRMWARE.values()))
     return file
 
 
@@ -89,12 +99,18 @@ def test_j_link_reads_back_by_another_process_what_it_wrote(tmp_path: Path) -> N
     tool = StandIn(tmp_path, *SOUND["jlink"])
     tool.loader("jlink", probe="123456", speed_khz=1000).programmer().load(elf(tmp_path), IMAGE)
     writes, reads = (tool.file(call, "commands.jlink").decode().splitlines() for call in (0, 1))
-    assert writes[3:5] == ["loadfile 8000000.bin, 0x8000000", "loadfile 8040000.bin, 0x8040000"]
-    assert reads[2:4] == [
+    assert writes == [
+        *("ExitOnError 1", "r", "h"),
+        *("loadfile 8000000.bin, 0x8000000", "loadfile 8001000.bin, 0x8001000"),
+        *("loadfile 8040000.bin, 0x8040000", "qc"),
+    ]
+    assert reads[2:5] == [
         "savebin read8000000.bin, 0x8000000, 0x8",
+        "savebin read8001000.bin, 0x8001000, 0x3",
         "savebin read8040000.bin, 0x8040000, 0xa",
     ]
-    assert [tool.file(0, "8000000.bin"), tool.file(0, "8040000.bin")] == [FIRMWARE[1], IMAGE]
+    written = [tool.file(0, f"{address}.bin") for address in ("8000000", "8001000", "8040000")]
+    assert written == [*FIRMWARE.values(), IMAGE]
     words = "-Device STM32F401RE -If SWD -Speed 1000 -SelectEmuBySN 123456"
     assert all(words in " ".join(call) for call in tool.calls)
 
@@ -108,17 +124,34 @@ def test_probe_rs_writes_both_and_then_compares(tmp_path: Path) -> None:
     for call in tool.calls:
         assert call[1:6] == ["--non-interactive", "--chip", "STM32F401RETx", "--protocol", "swd"]
         assert ("0x08040000" in call) == ("operations.bin" in call)
+    assert tool.file(1, "operations.bin") == IMAGE
+
+
+def test_what_bench_toml_says_stands_where_the_tool_reads_it(tmp_path: Path) -> None:
+    tool = StandIn(tmp_path, {})
+    loader = tool.loader("jlink", probe="123456", interface="JTAG", arguments=["-JTAGConf", "-1,-1"])
+    loader.programmer().reset()
+    words = "-Device STM32F401RE -If JTAG -Speed 4000 -SelectEmuBySN 123456 -JTAGConf -1,-1"
+    assert words in " ".join(tool.calls[0])
+    assert tool.file(0, "commands.jlink").decode().splitlines()[1:] == ["RSetType 2", "r", "g", "qc"]
 
 
 @pytest.mark.parametrize(
     ("kind", "scenes", "why"),
     [
-        ("openocd", [{"says": "verified 8 bytes"}], "it does not say that it compared all that it wrote"),
+        ("openocd", [{"says": "verified 11 bytes"}], "it does not say that it compared all that it wrote"),
+        # One byte of eleven is not compared.
+        ("openocd", [{"says": "verified 10 bytes\nverified 10 bytes"}], "it does not say that it compared"),
+        ("openocd", [{"says": "diff 0 address 0x08000010. Was 0xff"}], "diff 0 address 0x08000010. Was 0xff"),
         ("openocd", [{"says": "Error: init mode failed", "status": 1}], "Error: init mode failed"),
+        ("openocd", [{"says": "Error: open failed", "status": 1, "aloud": True}], "Error: open failed"),
         ("probe-rs", [{}, {}, SAME, {"says": "Verify failed"}], "the flash does not hold what was written"),
-        ("probe-rs", [{"says": "Error: it\n0: x\n1: no probe", "status": 1}], "no probe"),
-        ("jlink", [{}, {"files": {**READ, "read8040000.bin": "00"}}], "the flash does not hold what"),
+        ("probe-rs", [{}, {}, SAME, {}], "the flash does not hold what was written"),
+        ("probe-rs", [{"says": "Error: it\n0: x\n1: no probe", "status": 1, "aloud": True}], "no probe"),
+        ("jlink", [{}, {"files": {**READ, "read8001000.bin": b"fat".hex()}}], "the flash does not hold what"),
+        ("jlink", [{}, {"files": UNREAD}], "the flash does not hold what was written at 0x08040000"),
         ("jlink", [{"says": "Cannot connect to target."}], "Cannot connect to target"),
+        ("jlink", [{}, {"says": "****** Error: Read protection is active"}], "Error: Read protection is"),
     ],
 )  # fmt: skip
 def test_a_load_is_believed_only_if_the_tool_says_so(
@@ -151,6 +184,30 @@ def test_a_tool_that_is_nowhere_is_one_sentence(kind: str) -> None:
         resource.programmer().tools()
 
 
+def test_a_tool_that_is_nowhere_is_not_called_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What is not there is not there with the board's reset held."""
+    programmer = StandIn(tmp_path).loader("openocd", program="/nowhere").programmer()
+    looked_for: list[object] = []
+    monkeypatch.setattr("capture.desk.loading.shutil.which", looked_for.append)
+    with pytest.raises(CaptureError, match=r"^OpenOCD is not there"):
+        programmer.reset()
+    assert looked_for == ["/nowhere"]
+
+
+def test_a_tool_that_hangs_is_ended_and_tried_once_more(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "hangs").write_text(f"#!/bin/sh\necho . >> {tmp_path}/calls\nsleep 60\n")
+    (tmp_path / "hangs").chmod(0o755)
+    resource = LoaderResource.model_validate(
+        {"kind": "openocd", "target": TARGETS["openocd"], "program": str(tmp_path / "hangs")}
+    )
+    monkeypatch.setattr(Loader._run, "__defaults__", (None, 0.5))
+    with pytest.raises(CaptureError, match=r"^OpenOCD did not finish within 0\.5 s and was ended; press"):
+        resource.programmer().reset()
+    assert (tmp_path / "calls").read_text() == ".\n.\n"
+
+
 # Places of labgrid, from what labgrid-client 26.0.1 printed for its own coordinator.
 
 
@@ -167,6 +224,7 @@ targets:
         busnum: 1
         devnum: 2
     - NetworkUSBDebugger: {host: localhost, path: 1-2, vendor_id: 1155, model_id: 14155}
+    - NetworkPowerPort: {host: switch, index: 3}
 """
 
 
@@ -204,6 +262,7 @@ def test_port_analyzer_and_probe_are_the_places(folder: Path) -> None:
         ("host: localhost", "host: far"),
         ("D7=SYNC", "D7=CRIT"),
         ("targets:", "{"),
+        ("NetworkPowerPort: {host: switch", "NetworkUSBDebugger: {path: 1-2"),
     ],
 )
 def test_a_place_that_will_not_do_is_one_sentence(folder: Path, before: str, after: str) -> None:
@@ -213,3 +272,11 @@ def test_a_place_that_will_not_do_is_one_sentence(folder: Path, before: str, aft
     ) as error:
         read_bench().board("place:b1")
     assert "Traceback" not in str(error.value)
+
+
+def test_a_place_without_a_device_of_the_bench_will_not_do(folder: Path) -> None:
+    (folder / "says").write_text("targets: {b1: {resources: [NetworkPowerPort: {host: switch}]}}")
+    with pytest.raises(
+        CaptureError, match=r"^What labgrid-client says of the place 'b1' will not do \(of port"
+    ):
+        read_bench().board("place:b1")
