@@ -82,11 +82,6 @@ def _millions(rate_hz: int) -> str:
     return f"{rate_hz / 1e6:g}"
 
 
-def of_driver(driver: str) -> Preset | None:
-    """The preset whose analyzers this driver of libsigrok serves; None if there is none."""
-    return next((preset for preset in presets().values() if preset.driver == driver), None)
-
-
 @cache
 def presets() -> dict[str, Preset]:
     """The presets that come with the bench, by their names, sorted."""

@@ -1,6 +1,6 @@
 """Edges that are told by time, and the samples that they came from; and text line by line, with the
-changes of a few channels in it, both within a bound. And which
-of a file's channels are looked at, and what they are called.
+changes of a few channels in it, both within a bound; and which of a file's channels are looked at,
+and what they are called.
 """
 
 from __future__ import annotations

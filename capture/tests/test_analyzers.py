@@ -92,7 +92,7 @@ def test_an_analyzer_that_will_not_do_is_refused(
     assert is_sentence(str(refusal.value), sentence), str(refusal.value)
 
 
-# Captures by Logic 2's interface: a server of ours plays it, with a board's edges behind it
+# Captures by Logic 2's interface: a server of ours plays it, with a board's edges behind it.
 
 
 @pytest.fixture(scope="module")

@@ -1,4 +1,4 @@
-"""."""
+"""What the calibration of a run tells: the clocks, the markers' skew, falls that are seen late."""
 
 from __future__ import annotations
 

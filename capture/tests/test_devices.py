@@ -112,7 +112,8 @@ def test_the_shipped_rules_name_each_probe_and_each_analyzer() -> None:
     assert int(RULES.name.partition("-")[0]) < 73, "systemd acts on uaccess in 73-seat-late.rules"
 
 
-# What the steps make of what came: records, pins at rest, clocks, captures that lost someth
+# What the steps make of what came: records, pins at rest, clocks, captures that lost
+# something.
 
 
 WHOLE = Serial(bytes=5_234, records=175, checksum_failures=0, sequence_gaps=0, end_record=True)

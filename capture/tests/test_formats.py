@@ -213,6 +213,10 @@ def test_what_cannot_be_read_is_one_sentence(tmp_path: Path, content: str, words
     refused(tmp_path, content.encode(), words)
 
 
+def test_a_line_without_end_is_refused(tmp_path: Path) -> None:
+    refused(tmp_path, b"Time [s],Channel 0\n" + b"9" * 70_000, "more than 65,536 bytes")
+
+
 @table
 def test_a_wrong_number_in_a_binary_file_is_one_sentence(
     tmp_path: Path, numbers: dict[str, Any], words: str
@@ -300,7 +304,7 @@ def damage(data: bytes, random: np.random.Generator) -> bytes:
     return bytes(changed)
 
 
-# Dumps after the habits of twenty writers, each of the same four edges, and what is no leve
+# Dumps after the habits of twenty writers, each of the same four edges, and what is no level.
 
 
 HABITS: dict[str, dict[str, Any]] = beside(__file__)["habits"]

@@ -65,7 +65,8 @@ def test_a_range_is_what_the_images_come_to_by_themselves(
     assert probes.least == probes.greatest
 
 
-# Direct runs beside the real tools: equal to the byte, and a simulator that is not is caugh
+# Direct runs beside the real tools: equal to the byte, and a simulator that is not is
+# caught.
 
 
 def plan_of(name: str, **parameters: str | int) -> Plan:

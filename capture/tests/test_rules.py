@@ -179,7 +179,7 @@ def test_behind_a_missing_record_nothing_is_claimed() -> None:
     assert [size for _, size in due_records[6:9]] == [None] * 3
 
 
-# Where a rule begins to speak: at its limit it is silent, the next number beyond it is told
+# Where a rule begins to speak: at its limit it is silent, the next number beyond it is told.
 
 
 Rule = Callable[[Evidence], Iterator[str]]

@@ -77,7 +77,7 @@ def test_one_edge_that_moved_is_found(number: int, cycles: int) -> None:
     assert [step.channel for step in found_steps] == ["STIM"]
 
 
-# Tests.
+# When a tick is due, and which answers its handler may have held off.
 
 
 @pytest.mark.parametrize(("samplerate_hz", "ppm"), [(CORE_HZ, 0), (24_000_000, 50), (200_000_000, -20)])
