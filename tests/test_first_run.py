@@ -149,6 +149,8 @@ def test_each_board_comes_to_its_number(name: str, tmp_path: Path) -> None:
         brought_up = BroughtUp(desk, tmp_path, board=board)
     assert brought_up.status == 0, brought_up.lines
     assert dict.fromkeys(KEYS, "right") == brought_up.states, brought_up.lines
+    number = brought_up.figure("number", "longest section, wire")["value"]
+    assert brought_up.number_of_parcel() == pytest.approx(number, abs=0.05)
 
 
 @pytest.mark.long

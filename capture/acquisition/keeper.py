@@ -7,7 +7,6 @@ Once a minute, what is kept so far goes to the disk, so that a run that is kille
 from __future__ import annotations
 
 import threading
-import time
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
@@ -83,7 +82,9 @@ class Keeper:
         self._last = NewEdges(*_NO_EDGES, samplerate_hz, 0, 0, channels)
         self._lock = threading.Lock()
         self._unseen: list[NewEdges] | None = None
-        self._stored_s = time.monotonic()
+        self._over = threading.Event()
+        self._storing = threading.Thread(target=self._store, name="keeper", daemon=True)
+        self._storing.start()
 
     def append(self, sample: Samples, word: Words, total_samples: int) -> None:
         """Takes the rows, of an EdgeList, that came up to a total of `total_samples` samples."""
@@ -98,16 +99,14 @@ class Keeper:
             self._last = new
             if self._unseen is not None:
                 self._unseen.append(new)
-        if time.monotonic() - self._stored_s >= EVERY_S:
-            self._stored_s = time.monotonic()
-            with suppress(WriteError):  # the end of the run tells of a disk that takes nothing
-                write_kept(self._path, self.kept)
 
     def check_room(self) -> None:
         """Nothing grows."""
 
     def close(self) -> None:
-        """Nothing is open."""
+        """Nothing goes to the disk from now on."""
+        self._over.set()
+        self._storing.join()
 
     def more(self) -> NewEdges | None:
         """What came since the last look; None if nothing did. The first look begins it."""
@@ -142,6 +141,12 @@ class Keeper:
                 waiting=counter.waiting,
                 windows=tuple(self._windows.windows(last)),
             )
+
+    def _store(self) -> None:
+        """Beside the capture: an analyzer's samples do not wait for a disk."""
+        while not self._over.wait(EVERY_S):
+            with suppress(WriteError):  # the end of the run tells of a disk that takes nothing
+                write_kept(self._path, self.kept)
 
 
 MOST_RECENT_ROWS = 1 << 20

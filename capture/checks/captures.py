@@ -4,6 +4,7 @@ a first number.
 
 from __future__ import annotations
 
+import math
 import time
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -44,6 +45,8 @@ REST_S = 1.0
 """How long the pins are looked at while nothing moves them."""
 # Two crystals differ by some 100 millionths at most; an RC oscillator by 10,000.
 _CRYSTALS_PPM = 500.0
+# What is left of the time that the analyzer must keep up, in captures, and needs no further one.
+_NOTHING_OF_ONE = 0.05
 _BESIDE_OPERATIONS = 840
 """Entries of an image that mem_stress may need for more than its operations."""
 _PPM = 1e6
@@ -103,10 +106,10 @@ class Desk:
         return replace(self.load(), words="The board is loaded again behind a run.")
 
     def line(self) -> Finding:
-        """Do the records come, whole and in order? Where they do not, slower lines are tried."""
-        baud = self.board.baud
-        finding = of_serial(self._run(self.short_plan).serial, baud)
-        for rate in SLOWER_BAUDS if finding.state == "wrong" else ():
+        """Do the records come, whole and in order? Where some do not, slower lines are tried."""
+        baud, serial = self.board.baud, self._run(self.short_plan).serial
+        finding = of_serial(serial, baud)
+        for rate in SLOWER_BAUDS if finding.state == "wrong" and serial.bytes else ():
             if rate < baud and of_serial(self._run(self.short_plan, rate).serial, rate).state == "right":
                 advice = f"At {rate:,} baud they came whole: set baud = {rate} in bench.toml if this recurs."
                 return replace(finding, remedies=(advice,))
@@ -125,7 +128,7 @@ class Desk:
         board = self.board.board
         plan = plan_of(self.rate_s, board)
         outcomes: list[Manifest] = []
-        for _ in range(max(1, round(self.rate_s / longest_s(plan, board.core_hz)))):
+        for _ in range(max(1, math.ceil(self.rate_s / longest_s(plan, board.core_hz) - _NOTHING_OF_ONE))):
             outcomes.append(self._run(plan))
             if outcomes[-1].verdict != "complete":
                 break
