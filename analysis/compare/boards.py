@@ -32,11 +32,11 @@ from typing import Any, NamedTuple
 import polars as pl
 
 from analysis.compare import pairing as of_run
-from analysis.compare.pairing import find
+from analysis.compare.pairing import by_options, find
 from analysis.errors import CompareError
 from base.heap_size import DEFAULT_BYTES
 from base.metrology.slope import fit_slope
-from base.run_folder.alike import latest, options_of, parameters_of
+from base.run_folder.alike import parameters_of
 from base.run_folder.edges import NS_PER_S
 from base.run_folder.manifest import FIRST_BOARD, Manifest
 from base.run_folder.quantities import (
@@ -257,7 +257,7 @@ def across(paths: Sequence[Path], tell: Callable[[str], None] = lambda _: None) 
     """
     sides = [find(path) for path in paths]
     stored = list({run.folder.resolve(): run for side in sides for run in side.runs}.values())
-    chosen = latest(stored, lambda run: options_of(run.manifest), lambda run: run.name)
+    chosen = by_options(stored).values()
     lines = []
     for run in chosen:
         tell(f"{run.manifest.scenario}, {run.manifest.configuration}")

@@ -141,13 +141,7 @@ def pair(a: SideRuns, b: SideRuns) -> Pairing:
                 f"{ours.folder} {theirs.folder}."
             )
         return Pairing((Pair(ours, theirs, "given"),), (), (), 0)
-    left_a, left_b = (
-        {
-            options_of(run.manifest): run
-            for run in latest(side.runs, lambda run: options_of(run.manifest), lambda run: run.name)
-        }
-        for side in (a, b)
-    )
+    left_a, left_b = by_options(a.runs), by_options(b.runs)
     older = len(a.runs) + len(b.runs) - len(left_a) - len(left_b)
     pairs = [Pair(left_a.pop(key), left_b.pop(key), "options") for key in [*left_a] if key in left_b]
     alike = [_by_scenario(left.values()) for left in (left_a, left_b)]
@@ -160,6 +154,12 @@ def pair(a: SideRuns, b: SideRuns) -> Pairing:
         tuple(run for run in left.values() if run.folder not in taken) for left in (left_a, left_b)
     )
     return Pairing(tuple(pairs), only_a, only_b, older)
+
+
+def by_options(runs: Iterable[Stored]) -> dict[str, Stored]:
+    """Of runs with equal options the one that began last, in order of start."""
+    chosen = latest(runs, lambda run: options_of(run.manifest), lambda run: run.name)
+    return {options_of(run.manifest): run for run in chosen}
 
 
 def _by_scenario(runs: Iterable[Stored]) -> dict[tuple[str, str], list[Stored]]:
