@@ -133,12 +133,12 @@ def hashed(values: object) -> str:
 
 @cache
 def digest() -> str:
-    """The digest of the sources that decide a run: simulator, capture and judgement, the host's
-    build of the heap, and the versions of the libraries.
+    """The digest of the sources that decide a run: simulator, boards, capture and judgement, the
+    host's build of the heap, and the versions of the libraries.
 
     Of sources, not of programs: two machines that build the same simulator agree.
     """
-    rooms = ("firmware/heap/host", "firmware/build/host_heap.py", "requirements.lock")
+    rooms = ("firmware/boards", "firmware/heap/host", "firmware/build/host_heap.py", "requirements.lock")
     files = [
         path
         for room in ("base", "scenarios", "capture", "analysis")
