@@ -137,7 +137,7 @@ class Comparison:
         residuals = TextTable(
             f"Board ({manifest.board}) minus virtual board, in cycles: {manifest.scenario} with "
             f"{manifest.configuration}, {self.joined:,} of {planned:,} operations joined",
-            *(("quantity", "n", "min", "median", "max", "budget", "beyond", "left", "worst, by operation"),),
+            ("quantity", "n", "min", "median", "max", "budget", "beyond", "left", "worst, by operation"),
             [
                 (
                     WORDS[row.quantity],
