@@ -202,7 +202,7 @@ class Sections:
         if key not in self._segments:
             self._pricing.append(entry)
             try:
-                segments = self._found_ways(self._contexts.solve(called), kind, hot)
+                segments = self._least_ways(self._contexts.solve(called), kind, hot)
             finally:
                 self._pricing.pop()
             if calls is not None:
@@ -217,6 +217,26 @@ class Sections:
                 if begin is not None and end is not None:
                     self._keep(kind, level, entry, begin, end, price)
         return self._segments[key]
+
+    def _least_ways(self, solved: Solved, kind: str, hot: Hot) -> Segments:
+        """The ways of a function; where that is less, those that find all its lines in the caches,
+        after each was read once.
+        """
+        segments, costs, body = self._found_ways(solved, kind, hot), self._costs, solved.body
+        if costs.certain or not segments:
+            return segments
+        lines = self._timed.all_lines(solved)
+        fits = lines.fit(costs)
+        first = Hot(fits.code and not hot.code, fits.data and not hot.data)
+        if first == COLD:
+            return segments
+        entry = body.blocks[body.entry].instructions[0]
+        reads = Step(body, entry, lines.first_reads(costs, first)).price()
+        warm = self._found_ways(solved, kind, Hot(hot.code or first.code, hot.data or first.data))
+        return {
+            way: min(price, warm[way].and_then(reads), key=dearness) if way in warm else price
+            for way, price in segments.items()
+        }
 
     def _found_ways(self, solved: Solved, kind: str, hot: Hot) -> Segments:
         cached = self._timed.cached(solved, kind, hot)
