@@ -88,7 +88,7 @@ def explain(folder: Path, quantity: str | None = None, allocator: Path | None = 
     program = Program(elf)
     sources = Sources(program, elf)
     image = read_observed(folder, names.IMAGE)
-    for worst, replayed in zip(samples, replay(elf, image, edges, samples), strict=True):
+    for worst, replayed in zip(samples, replay(elf, program, image, edges, samples), strict=True):
         start, end = (replayed.clock.first_cycle(sample) for sample in (worst.start, worst.end))
         if len(replayed.trace) >= TRACE_MOST and replayed.trace[0]["cycle"] > start:
             raise ExplainError(

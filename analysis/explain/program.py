@@ -23,7 +23,7 @@ from elftools.elf.elffile import ELFFile
 from elftools.elf.sections import SymbolTableSection
 
 from analysis.errors import ExplainError, LatencyError
-from base.files.elf import DAMAGED, smaller_core
+from base.files.elf import DAMAGED
 from base.files.errors import first_line
 from base.files.remembered import remembered
 
@@ -76,16 +76,6 @@ class Program:
             for name, entry in symbols
             if _kind(entry) == "STT_OBJECT"
         }
-
-    @property
-    def smaller_core(self) -> str:
-        """The core that it was compiled for, where that has less than the Cortex-M4; empty where it
-        has not, or the file does not say.
-        """
-        try:
-            return smaller_core(self._file)
-        except DAMAGED:
-            return ""
 
     @cached_property
     def dwarf(self) -> Any:

@@ -241,8 +241,11 @@ class Replay:
     masks: list[Change]
 
 
-def replay(elf: Path, image: bytes, edges: EdgeList, samples: Sequence[Worst]) -> Iterator[Replay]:
-    """Replays the run of `elf` and `image` once, and looks at the window of each sample.
+def replay(
+    elf: Path, program: Program, image: bytes, edges: EdgeList, samples: Sequence[Worst]
+) -> Iterator[Replay]:
+    """Replays the run of `elf`, which is `program`, and `image` once, and looks at the window of
+    each sample.
 
     Raises ExplainError if its edges in one of them differ from `edges` by a sample or more.
     """
@@ -252,7 +255,7 @@ def replay(elf: Path, image: bytes, edges: EdgeList, samples: Sequence[Worst]) -
         until = f"{last * NS_PER_S // edges.samplerate_hz}ns"
         before = simulator.run(elf, image=image, until=until, states_at=begins, snapshots_at=begins)
         # Where the kernel of the bench's firmware has its state.
-        state = kernels.words_of(kernels.find(Program(elf)))
+        state = kernels.words_of(kernels.find(program))
         for worst, start, snapshot in zip(samples, before.states, before.snapshots, strict=True):
             yield _look(elf, state, snapshot, start, edges, worst)
     except SimulatorError as error:

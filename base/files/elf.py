@@ -44,7 +44,6 @@ _MADE_FOR = {
     **dict.fromkeys((17, 21), "a Cortex-M33 or a later one (Armv8-M)"),
 }
 _MADE_FOR_M = {_V7: "a Cortex-M3 (Armv7-M)", _V7E_M: "a Cortex-M4 or Cortex-M7 (Armv7E-M)"}
-_SMALLER = {_V7: _MADE_FOR_M[_V7], **dict.fromkeys(_V6M, "a Cortex-M0 (Armv6-M)")}
 _NOT_M = {ord("A"), ord("R")}
 
 
@@ -89,13 +88,6 @@ def mostly_for(elf: ELFFile, core: str) -> bool:
 
 def _named(architecture: int) -> str:
     return _MADE_FOR.get(architecture, "another core")
-
-
-def smaller_core(elf: ELFFile) -> str:
-    """The core with less than a Cortex-M4 that a program was made for, by its build attributes;
-    empty where they tell of none. Raises what DAMAGED has.
-    """
-    return _SMALLER.get(_build_attributes(elf).get("TAG_CPU_ARCH", 0), "")
 
 
 def _build_attributes(elf: ELFFile) -> dict[str, int]:
