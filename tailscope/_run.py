@@ -223,7 +223,7 @@ def run(
     made in. The capture is by the virtual board itself unless it or a board is told. Raises
     NotComplete if the run is not complete, and Error.
     """
-    usual = {} if "board" in more else {"capture": "direct"}
+    usual = {} if more.get("board") else {"capture": "direct"}
     words = options(
         allocator=os.fspath(allocator),
         parameter=[f"{name}={value}" for name, value in (parameters or {}).items()],
