@@ -43,8 +43,6 @@ _WIDTH = 100
 def command(board: str | None, rate_s: float | None, output: Path, runs: Path, as_json: bool) -> int:
     """Bring up a board: from plugged in to the first believed number, step by step."""
     from base.files.whole import write_bytes
-    from base.run_folder.folder import MANIFEST
-    from base.run_folder.manifest import read_manifest
     from capture.checks import wiring
     from capture.checks.captures import Desk
     from capture.checks.findings import BringUp, make_parcel
@@ -73,7 +71,7 @@ def command(board: str | None, rate_s: float | None, output: Path, runs: Path, a
             system = f"{platform.system()} {platform.release()}"
             versions = {"tailscope": version(), "system": system, "python": platform.python_version()}
             if desk.folders:
-                versions |= read_manifest(desk.folders[-1] / MANIFEST).tools
+                versions |= desk.last.tools
             bring_up = BringUp(
                 resource.name,
                 tuple(results),

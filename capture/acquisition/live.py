@@ -112,7 +112,7 @@ class Edges(Protocol):
 
 
 class Sources(NamedTuple):
-    """Where to look: the records' bytes from a place on, and the samples so far."""
+    """Where to look: the records' bytes from a place on, the samples so far, and their edges."""
 
     records: Callable[[int], bytes]
     samples: Callable[[], int]

@@ -64,12 +64,16 @@ class Desk:
     rate_s: float = 0.0
     shown: Tell = lambda _: None
     folders: list[Path] = field(default_factory=list)
-    _last: Manifest | None = None
 
     @property
     def is_virtual(self) -> bool:
         """Whether the board is no more than a program."""
         return self.board.loader.kind == "virtual-nucleo"
+
+    @property
+    def last(self) -> Manifest:
+        """run.json of the last run."""
+        return read_manifest(self.folders[-1] / MANIFEST)
 
     @cached_property
     def facts(self) -> Facts:
@@ -136,13 +140,11 @@ class Desk:
 
     def clock(self) -> Finding:
         """Do the clocks of board and analyzer agree, by the last run?"""
-        assert self._last is not None
-        return of_clock(self._last)
+        return of_clock(self.last)
 
     def number(self) -> Finding:
         """What did the board measure in the last run?"""
-        assert self._last is not None
-        return of_number(self._last)
+        return of_number(self.last)
 
     def _run(self, plan: Plan, baud: int | None = None) -> Manifest:
         request = RunRequest(
@@ -151,8 +153,7 @@ class Desk:
         direct = self.is_virtual and not sigrok_cli.is_installed()
         result = conduct(Direct(request) if direct else Sigrok(request))
         self.folders.append(result.folder)
-        self._last = read_manifest(result.folder / MANIFEST)
-        return self._last
+        return self.last
 
 
 def _plan(board: Board, scenario: str, **parameters: int) -> Plan:
