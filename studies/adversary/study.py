@@ -281,6 +281,12 @@ FOUND = ROOT / "scenarios" / "found.zip"
 SEED, LISTS, LIVE_BYTES = 1, 12_000, 8192
 
 
+def winner(allocator: str, what: What, folder: Path) -> Path:
+    """The file of a stored winner, unpacked to `folder`. Raises KeyError where there is none."""
+    with ZipFile(FOUND) as archive:
+        return Path(archive.extract(path(Path(), allocator, what).name, folder))
+
+
 def rows_of(*whats: What) -> Iterator[Row]:
     """The rows of these questions of every allocator; the winners go to FOUND, and those of other
     questions stay there.

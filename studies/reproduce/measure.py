@@ -9,13 +9,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from functools import cache
 from pathlib import Path
+from threading import Lock
 
 import numpy as np
 import polars as pl
 
 from analysis.fragmentation.study import Row, Study
 from base import heap_size
-from base.paths import ROOT
 from base.run_folder.manifest import Optimization
 from firmware.build import catalogue as allocators
 from firmware.build import crate_page, footprint, host_heap, outside
@@ -27,6 +27,7 @@ from scenarios import trace as traces
 from scenarios.plan import Plan
 from scenarios.trace import FREE, KIND, SLOT
 from studies import sections, worst
+from studies.adversary.study import winner
 
 _CHECK = ".text.heap_index_check"
 """The check of the heap for the contract tests; no other allocator brings one."""
@@ -65,8 +66,9 @@ class BoardRun:
         return catalogue.load(self.scenario, self.parameters, stimulus="none").compile()
 
     def built(self) -> FirmwareImage:
-        """The image as it is built. Raises BuildError."""
-        return firmware.build(self.allocator, art=self.art, knobs=self.knobs, optimization=self.optimization)
+        """The image at its placement. Raises BuildError, WriteError."""
+        image = firmware.build(self.allocator, art=self.art, knobs=self.knobs, optimization=self.optimization)
+        return placed(image, placement(self.placement))
 
     def measure(self) -> pl.DataFrame:
         """A row for each operation: its OP record, with the plan's `measured`, `label` and `depth`.
@@ -75,12 +77,18 @@ class BoardRun:
         in the record: A allocated, O out of memory, F freed. Raises TailscopeError,
         and ValueError if the run does not come to its end.
         """
-        plan, image = self.plan(), self.built()
-        if self.placement:
-            image = placed(image, placement(self.placement))
+        return self.measure_on(self.built())
+
+    def measure_on(self, image: FirmwareImage) -> pl.DataFrame:
+        """The same on another image."""
+        plan = self.plan()
         measured = sections.measure(image, plan.image)
         planned = plan.operations.select(pl.col("seq").cast(pl.Int64), "measured", "label", "depth")
         return measured.join(planned, on="seq", how="left", maintain_order="left")
+
+
+_ADMITTED = Lock()
+"""Held while the catalogue has the allocator of an empty section."""
 
 
 @dataclass(frozen=True)
@@ -92,9 +100,14 @@ class EmptySection:
     run: BoardRun
 
     def measure(self) -> pl.DataFrame:
-        """As of a BoardRun. Raises TailscopeError."""
-        (name,) = outside.admit([str(Path(__file__).parent / "empty_section.c")])
-        return replace(self.run, allocator=name).measure()
+        """As of a BoardRun. The catalogue is afterwards as before. Raises TailscopeError."""
+        with _ADMITTED:
+            (name,) = outside.admit([str(Path(__file__).parent / "empty_section.c")])
+            try:
+                image = replace(self.run, allocator=name).built()
+            finally:
+                del allocators.OUTSIDE[name]
+        return self.run.measure_on(image)
 
 
 @dataclass(frozen=True)
@@ -165,11 +178,11 @@ class Spread:
     def measure(self) -> pl.DataFrame:
         """One row of bytes, headers included: `used`, from the lowest byte of any block to the
         highest; `peak_live`, the most that live blocks took at a time; `largest`, of one block.
-        Raises HostHeapError, DocumentError.
+        Raises HostHeapError, ScenarioError.
         """
-        trace = traces.read(ROOT / "scenarios" / "found" / f"{self.allocator}-fragmentation.csv")
         program = host_heap.build(self.allocator, heap_size.DEFAULT_BYTES)
         with tempfile.TemporaryDirectory(prefix="tailscope-") as folder:
+            trace = traces.read(winner(self.allocator, "fragmentation", Path(folder)))
             file = host_heap.write(trace.operations, Path(folder) / "operations")
             replay = host_heap.run(program, file, heap_size.DEFAULT_BYTES)
         taken = replay.end.astype(np.int64) - replay.begin

@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 from functools import cache
 from pathlib import Path
-from zipfile import ZipFile
+from typing import Literal
 
 import pytest
 from _pytest.mark import ParameterSet
@@ -15,12 +15,11 @@ from base.files import results
 from base.paths import ROOT
 from base.run_folder.manifest import SectionBound
 from firmware.build import image as firmware
-from firmware.build.host_search import Goal
 from scenarios import trace as scenarios_trace
 from scenarios.operations import MAX_SLOTS
 from scenarios.trace import ALLOCATE, FREE
 from studies.adversary import search, study
-from studies.adversary.study import path, space
+from studies.adversary.study import space, winner
 
 pytestmark = pytest.mark.docs
 
@@ -51,13 +50,6 @@ WALKING = (
 )
 
 
-@pytest.fixture(scope="session")
-def winners(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    folder = tmp_path_factory.mktemp("found")
-    ZipFile(study.FOUND).extractall(folder)
-    return folder
-
-
 def some(rows: list[dict[str, str]]) -> list[ParameterSet]:
     """The rows of a table as parameters: every fifth is tried, and with --all each."""
     return [
@@ -79,9 +71,9 @@ def test_no_row_is_above_its_bound_and_a_walk_is_near_it_or_the_page_says_why_no
 
 
 @pytest.mark.parametrize("row", some(TIME))
-def test_a_stored_winner_takes_as_long_as_the_page_says(winners: Path, row: dict[str, str]) -> None:
-    goal: Goal = "allocate" if row["of"] == "allocate" else "free"
-    trace = scenarios_trace.read(path(winners, row["allocator"], goal))
+def test_a_stored_winner_takes_as_long_as_the_page_says(tmp_path: Path, row: dict[str, str]) -> None:
+    goal: Literal["allocate", "free"] = "allocate" if row["of"] == "allocate" else "free"
+    trace = scenarios_trace.read(winner(row["allocator"], goal, tmp_path))
     section = search.longest(row["allocator"], trace.operations)[goal]
     assert section.instructions == pytest.approx(int(row["found"]), rel=TOLERANCE)
     assert trace.operations[-1, 0] == (ALLOCATE if goal == "allocate" else FREE)
@@ -94,8 +86,8 @@ def test_a_stored_winner_takes_as_long_as_the_page_says(winners: Path, row: dict
 
 
 @pytest.mark.parametrize("row", some(SPACE))
-def test_a_stored_winner_spreads_as_far_as_the_page_says(winners: Path, row: dict[str, str]) -> None:
-    trace = scenarios_trace.read(path(winners, row["allocator"], "fragmentation"))
+def test_a_stored_winner_spreads_as_far_as_the_page_says(tmp_path: Path, row: dict[str, str]) -> None:
+    trace = scenarios_trace.read(winner(row["allocator"], "fragmentation", tmp_path))
     spread = space(row["allocator"], trace.operations)
     assert spread.used_bytes == int(row["found"])
     assert spread.peak_live_bytes == int(row["live"]) <= study.LIVE_BYTES

@@ -12,10 +12,12 @@ import pytest
 
 from capture import placements
 from capture.acquisition.source import RunRequest
+from firmware.build import catalogue as allocators
+from studies.adversary.study import winner
 from studies.reproduce import published
 from studies.reproduce.engine import Bench, Budget
 from studies.reproduce.kept import Work, kept
-from studies.reproduce.measure import BoardRun
+from studies.reproduce.measure import BoardRun, EmptySection, Spread
 from studies.reproduce.published import Making, PublishedTable, Source, Way
 from tests.tables import table
 
@@ -57,6 +59,36 @@ def test_net_figures_are_less_an_empty_section_of_the_same_kind() -> None:
     expressions = {"a": "allocations max", "f": "frees max"}
     figures = bench(measure).figures(Way(net=True), BoardRun("tlsf", "mem_stress"), expressions, True)
     assert {name: figure.value for name, figure in figures.items()} == {"a": 27, "f": 3}
+
+
+def test_an_empty_section_leaves_the_catalogue_as_it_was() -> None:
+    before = dict(allocators.allocators())
+    frame = EmptySection(BoardRun("empty_section", "mem_frag")).measure()
+    assert (frame["kind"] == "A").any()
+    assert dict(allocators.allocators()) == before
+
+
+def test_blocks_are_counted_with_their_headers(tmp_path: Path) -> None:
+    """first_fit has a header of 16 bytes and payloads of multiples of 8. A block also keeps what is
+    left of the one it was cut from, if that is less than the smallest block of 24.
+    """
+    header_bytes = left_bytes = 16
+    live: dict[str, int] = {}
+    peak = largest = most = 0
+    text = winner("first_fit", "fragmentation", tmp_path).read_text(encoding="utf-8")
+    for line in text.splitlines():
+        if line.startswith("#"):
+            continue
+        kind, name, *size = line.split(",")
+        live.pop(name, None)
+        if kind == "a":
+            live[name] = -(-int(size[0]) // 8) * 8 + header_bytes
+            largest = max(largest, live[name])
+        peak, most = max(peak, sum(live.values())), max(most, len(live))
+    row = Spread("first_fit").measure().row(0, named=True)
+    assert peak <= row["peak_live"] <= peak + left_bytes * most
+    assert largest <= row["largest"] <= largest + left_bytes
+    assert 2 * peak < row["used"] <= 65536
 
 
 TABLES = [(source, table) for source in published.sources() for table in source.table if table.making]
