@@ -54,7 +54,7 @@ def test_a_slip_is_told_with_file_and_key(tmp_path: Path, was: str, becomes: str
 def test_cmake_is_told_the_row() -> None:
     # -S: without the packages of this environment, which CMake's Python may not have.
     command = [sys.executable, "-S", "-m", "firmware.build.promises"]
-    for name, row in catalogue.own().items():
+    for name, row in catalogue.allocators().items():
         stdout = subprocess.run([*command, name], cwd=ROOT, capture_output=True, text=True, check=True).stdout
         (promises,) = re.findall(r'tailscope_promises\("(.*)"\)', stdout)
         assert set(promises.split()) == row.promises
