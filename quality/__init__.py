@@ -1,1 +1,1 @@
-"""What is asked of the bench itself: faults, soak, soundness, differential."""
+"""What is asked of the bench itself: faults, soak, soundness, differential, speeds, perturbation."""

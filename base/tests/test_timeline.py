@@ -33,4 +33,5 @@ def test_slices_and_counters_are_events_in_the_order_of_time_the_longer_first() 
 def test_equal_timelines_are_equal_bytes_also_compressed(tmp_path: Path) -> None:
     first, again = (made().write(tmp_path / name).read_bytes() for name in ("a.json.gz", "b.json.gz"))
     assert first == again
+    assert first[4:8] == bytes(4)  # no time in its header (RFC 1952, section 2.3)
     assert json.loads(gzip.decompress(first)) == json.loads(made().write(tmp_path / "c.json").read_text())

@@ -31,7 +31,7 @@ class DeskFault:
     `verdict` is the outcome that is due, and `says` part of a sentence that must come with it; an
     ellipsis in it stands for any words.
     `requests` are lines for the desk's control socket (docs/how-to/desk.md), sent before
-    the run. `act` is done when the bench is at `step` (acts.py). `records` says what carries the
+    the run. `act` is done when the bench is at `step` (ACTS). `records` says what carries the
     records, uart or rtt. `other_firmware`: the flash holds the firmware of another allocator at
     first. `notes` is part of a warning that a complete run must have. `loses_cycles`: some
     operations have no cycles by DWT, so that statistic may differ from a run without.

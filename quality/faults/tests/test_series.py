@@ -25,7 +25,6 @@ from tests.tables import table
 SEED = 11
 # How many faults of each kind are planted.
 EACH = 2
-FATES = ("detected", "harmless", "undetected_changed", "crashed")
 
 
 @pytest.fixture(scope="module")
@@ -64,6 +63,16 @@ def test_nothing_crashes_the_judge_or_passes_with_a_changed_headline(report: Rep
 def test_nor_does_a_fault_of_every_eighth_kind(run: Healthy) -> None:
     outcomes = [series.outcome_of([run], Fault(kind, 0), SEED) for kind in [*run.kinds][::8]]
     assert len(outcomes) > 20 and unsound(outcomes) == []
+
+
+@pytest.mark.long
+def test_double_faults_are_planted_beside_the_single_ones(run: Healthy) -> None:
+    report = series.run_series([run], 1, SEED, pairs=2)
+    assert [outcome.fault.kind for outcome in report.outcomes].count("pair") == 2
+    assert report.as_json()["planted"] == 3
+    pair = report.outcomes[-1]
+    assert ";" in pair.planted
+    assert series.outcome_of([run], pair.fault, SEED) == pair
 
 
 def test_a_crash_is_a_kind_of_its_own(run: Healthy, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -221,3 +221,14 @@ def test_ranges_that_meet_tell_nothing(least: float, word: str) -> None:
     assert judge(replace(placed(468, 460, 478), placements=0), MadeFigure(490, 10, 1)) == "holds"  # of seeds
     reverse = {"holds": "reverses"}.get(word, word)
     assert judge(placed(490, least, 500), placed(468, 460, 478)) == reverse
+
+
+@table
+def test_placement_is_the_cause_exactly_where_it_hides_the_difference(
+    tlsf: tuple[float, float, float], seglist: tuple[float, float, float], word: str, hides: bool
+) -> None:
+    source, article = published.find("article-9")
+    figures = {"TLSF": placed(*tlsf), "SEGLIST": placed(*seglist)}
+    here = {(article.part[0].title, row, "p99"): figure for row, figure in figures.items()}
+    conclusion = conclusions(beside(source, article, Remade({"here": here}, "a test")))[0]
+    assert (conclusion.verdict, conclusion.cause.startswith("Placement. ")) == (word, hides)
