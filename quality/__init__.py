@@ -1,1 +1,1 @@
-"""What is asked of the bench itself: faults, soak, soundness, differential, speeds, perturbation."""
+"""What is asked of the bench itself: faults, soak, soundness, differential, speeds and the like."""

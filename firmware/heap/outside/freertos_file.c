@@ -1,6 +1,6 @@
 /**
  * A FreeRTOS project's heap_x.c as it is. Macros rename its functions, and its ucHeap is the
- * facade's region (freertos.cmake). One that has no vPortHeapResetState() has its variables put
+ * facade's region (outside.cmake). One that has no vPortHeapResetState() has its variables put
  * back to what they were before the first reset; the firmware resets once, and keeps nothing.
  */
 #include TAILSCOPE_OUTSIDE_FILE
