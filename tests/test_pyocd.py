@@ -18,7 +18,6 @@ from tests.probed_board import (
 )
 
 SCRATCH_WORD = 0x2001_0000
-NOWHERE = 0x6000_0000
 
 
 @pytest.fixture

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import pytest
 
-from base.paths import ROOT
 from base.run_folder.records import Boot, HeapRecord
 from firmware.build import fit
 from firmware.build import image as firmware
@@ -16,7 +15,6 @@ from firmware.tests.test_on_virtual_nucleo import runner
 from tests.sentences import Sentences
 from tests.tables import table
 
-LINKER_SCRIPT = ROOT / "firmware" / "board" / "board.ld.in"
 SRAM_BYTES = 96 << 10
 """RM0368, section 2.3."""
 THESIS_BYTES = 86_064

@@ -17,7 +17,6 @@ VIRTUAL = {"tools": {"virtual_nucleo": "0.1.0", "python": "3.11.7"}}
 FIRMWARE = {"elf_sha256": "ab" * 32, "kernel": "V11.2.0", "heap_bytes": 65_536, "core_hz": synthetic.RATE_HZ,
             "flash_acr": "00000702", "free_blocks_at_start": 1, "kernel_calls": False}  # fmt: skip
 """What run.json has of the firmware."""
-CYCLE_NS = 1e9 / synthetic.RATE_HZ
 
 OPERATIONS = (
     Operation("A", 100, probes=3, cycles=400),
