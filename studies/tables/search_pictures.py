@@ -18,6 +18,7 @@ from base import heap_size
 from base.files.elf import address_of
 from base.files.whole import write_bytes
 from base.paths import ROOT
+from capture.reading.probes import PULSES_BEFORE
 from firmware.build import image as firmware
 from scenarios.generator import Step
 from scenarios.operations import Allocate, Free
@@ -35,8 +36,6 @@ FENCE_BYTES = 16
 REQUEST_BYTES = 160
 
 _LONGEST = "2s"
-# The first pulses of OP are common and calibration pulses (docs/reference/simulator-files.md).
-_PULSES_BEFORE = 24
 _SLOT_BYTES = 8
 
 
@@ -83,7 +82,7 @@ def search(allocator: str) -> Search:
     edges = simulator.run(elf, image=image, until=_LONGEST, edges=True).edges
     rises = edges.filter((edges["channel"] == "OP") & edges["level"])["cycle"].to_list()
     crit = edges.filter(edges["channel"] == "CRIT")["cycle"].to_list()
-    start = rises[_PULSES_BEFORE + len(list(steps())) - 2]
+    start = rises[PULSES_BEFORE + len(list(steps())) - 2]
     rise, fall, free = next(each for each in zip(crit, crit[1:], crit[2:], strict=False) if each[0] > start)
     run = simulator.run(elf, image=image, until=free, states_at=[rise, free], trace_window=(rise, fall))
     before, after = run.states
