@@ -1,4 +1,4 @@
-"""One search on one allocator: it goes on from where it was left, and is left at any moment.
+"""One search on one allocator, from its seed to its budget.
 
 What it found costs instructions, cycles and time on the wire, as the virtual board tells.
 """

@@ -1,1 +1,1 @@
-"""Studies: what instruments cost, what bounds are worth, how fast the virtual Nucleo is."""
+"""Studies: what boards and allocators come to, and what a search reads."""
