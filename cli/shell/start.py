@@ -115,7 +115,7 @@ def leave(status: int) -> None:
 
 _EXTRAS = {
     **dict.fromkeys(("flask", "werkzeug"), "app"),
-    "pyocd": "board",
+    **dict.fromkeys(("pyocd", "yaml"), "board"),
     **dict.fromkeys(("plotly", "scipy"), "report"),
     **dict.fromkeys(("dask", "distributed"), "campaign"),
     **dict.fromkeys(("saleae", "grpc"), "saleae"),
