@@ -61,12 +61,13 @@ def integers(random: Random, shape: tuple[int, ...]) -> Words:
 
 
 def floats(random: Random, shape: tuple[int, ...]) -> Words:
-    """Single-precision numbers: any, edges, about as large as integers, and with few digits."""
+    """Single-precision numbers: any, edges, as large as integers, tiny, and with few digits."""
     any_word = uniform(random, shape)
     exponent = random.integers(110, 162, shape, np.uint32)
     usual = any_word & np.uint32(0x807F_FFFF) | exponent << np.uint32(23)
     edges = random.choice(FLOAT_EDGES, shape)
-    return mixed(random, [any_word, edges, usual, usual & np.uint32(0xFFF8_0000)])
+    tiny, short = usual & np.uint32(0x87FF_FFFF), usual & np.uint32(0xFFF8_0000)
+    return mixed(random, [any_word, edges, usual, tiny, short])
 
 
 def _related(random: Random, words: Words, *inverses: Words) -> Words:
@@ -84,10 +85,10 @@ def core_registers(random: Random, count: int) -> Words:
 
 
 def float_registers(random: Random, count: int) -> Words:
-    """S0–S31 of each case; some have special values alone."""
+    """S0–S31 of each case; some have special values alone, some the negatives of others, nearly."""
     words = floats(random, (count, 32))
     words[::4] = random.choice(SPECIAL_FLOATS, words[::4].shape)
-    return _related(random, words, words ^ np.uint32(0x8000_0000))
+    return _related(random, words, words ^ np.uint32(0x8000_0000), words ^ np.uint32(0x8000_00FF))
 
 
 def float_status(random: Random, count: int) -> Words:
