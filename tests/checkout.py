@@ -38,7 +38,7 @@ _ALONE = re.compile(r"\./lab [^|&;<>$`*?~{}()\[\]#!\\\n]*")
 """A command that no shell needs to read."""
 _RUN = re.compile(r"(?<!\$)\bRUN\b(?!=)")
 _WRITTEN = re.compile(
-    r"(?:>|\s-o|--(?:output|svg|edges|uart-log|windows|masks|mask-stacks|save-snapshot))"
+    r"(?:>|\s-o|--(?:output|perfetto|folded|svg|edges|uart-log|windows|masks|mask-stacks|save-snapshot))"
     r"[ =]([\w./-]+)"
 )
 

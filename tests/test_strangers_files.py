@@ -74,7 +74,7 @@ def commands(run: Path, good: Path, output: Path) -> list[list[str | Path]]:
         ["extremes", run],
         ["histograms", run, "--output", output / "histograms"],
         ["dashboard", run, good, "--output", output / "dashboard.html"],
-        ["dashboard", run, "--output", output / "one.html"],
+        ["dashboard", run, "--output", output / "one.html", "--without-ticks"],
         ["explain", run, "--quantity", "interrupt"],
         ["pulseview", run, "--worst"],
         ["redecode", run],
