@@ -153,7 +153,10 @@ class LoaderResource(Table):
     @property
     def serial_number(self) -> str:
         """The probe's, or the part of it that bench.toml has; empty: the only one connected."""
-        return self.probe.rpartition(":")[2]
+        # Vendor and product, by which probe-rs names a probe too, have none.
+        return (
+            ":".join(self.probe.split(":")[2:]) if self.kind == "probe-rs" else self.probe.rpartition(":")[2]
+        )
 
     @property
     def pyocd_address(self) -> ProbeAddress:

@@ -177,6 +177,22 @@ def test_a_core_that_does_not_answer_is_tried_once_more_with_its_reset_held(
     assert programmer.remarks[0].startswith(f"{LOADERS[kind].title} reached the board only with its reset")
 
 
+@pytest.mark.parametrize(
+    ("kind", "probe", "serial_number"),
+    [
+        ("probe-rs", "0483:374b:066DFF", "066DFF"),
+        ("probe-rs", "0483:374b", ""),
+        ("pyocd", "stlink:066DFF", "066DFF"),
+        ("jlink", "123456", "123456"),
+    ],
+)
+def test_the_serial_number_is_the_part_that_no_other_probe_has(
+    kind: str, probe: str, serial_number: str
+) -> None:
+    resource = LoaderResource.model_validate({"kind": kind, "target": "chip", "probe": probe})
+    assert resource.serial_number == serial_number
+
+
 @pytest.mark.parametrize("kind", TARGETS)
 def test_a_tool_that_is_nowhere_is_one_sentence(kind: str) -> None:
     resource = LoaderResource.model_validate({"kind": kind, "target": TARGETS[kind], "program": "/nowhere"})
