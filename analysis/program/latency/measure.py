@@ -347,7 +347,7 @@ def section_times(subject: Subject, texts: Sequence[str], tell: Tell) -> list[Pa
     passages = masks.run_marks(subject.user, every, until, subject.words, first=first)
     clock = Clock(passages.stats.clocks)
     start = request.locate(passages.rows, clock)
-    passes = []
+    passes: list[tuple[sections.Measured, list[sections.Passed], sections.Passed]] = []
     for section in parsed:
         measured = sections.measure(section, passages.rows)
         counted = [passed for passed in measured.passed if passed.begin >= start.first_cycle]
@@ -357,33 +357,34 @@ def section_times(subject: Subject, texts: Sequence[str], tell: Tell) -> list[Pa
             why = "is passed in start-up only (--from reset counts it)" if measured.passed else why
             raise LatencyError(_never(f"{section.name} {why}", until))
         longest = max(counted, key=lambda passed: (passed.cycles, -passed.begin))
-        ((stack, name),), places, _ = _explained(subject, [longest.begin], 0)
-        task = longest.first.task
-        passes.append(
-            Passes(
-                section=section.name,
-                count=len(counted),
-                unpaired=measured.unpaired,
-                ended=passages.ended,
-                start=start,
-                cycles=statistics_of(sorted(passed.cycles for passed in counted)),
-                ns=statistics_of(sorted(clock.between_ns(it.begin, it.end) for it in counted)),
-                longest=LongPass(
-                    stack=stack,
-                    task="" if task is None else name or f"{task:#010x}",
-                    begin_cycle=longest.begin,
-                    end_cycle=longest.end,
-                    cycles=longest.cycles,
-                    ns=clock.between_ns(longest.begin, longest.end),
-                    exception=longest.first.exception,
-                    begin=places.place(longest.first.address),
-                    end=places.place(longest.last.address),
-                ),
-                polls=_polls(subject, places, passages.stats),
-                notes=passages.stats.notes,
-            )
+        passes.append((measured, counted, longest))
+    explained, places, _ = _explained(subject, [longest.begin for *_, longest in passes], 0)
+    polls = _polls(subject, places, passages.stats)
+    return [
+        Passes(
+            section=measured.section.name,
+            count=len(counted),
+            unpaired=measured.unpaired,
+            ended=passages.ended,
+            start=start,
+            cycles=statistics_of(sorted(passed.cycles for passed in counted)),
+            ns=statistics_of(sorted(clock.between_ns(it.begin, it.end) for it in counted)),
+            longest=LongPass(
+                stack=stack,
+                task="" if longest.first.task is None else name or f"{longest.first.task:#010x}",
+                begin_cycle=longest.begin,
+                end_cycle=longest.end,
+                cycles=longest.cycles,
+                ns=clock.between_ns(longest.begin, longest.end),
+                exception=longest.first.exception,
+                begin=places.place(longest.first.address),
+                end=places.place(longest.last.address),
+            ),
+            polls=polls,
+            notes=passages.stats.notes,
         )
-    return passes
+        for (measured, counted, longest), (stack, name) in zip(passes, explained, strict=True)
+    ]
 
 
 def _never(what: str, until: Instant) -> str:
