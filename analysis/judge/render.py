@@ -7,7 +7,7 @@ The document:
                checks [{name, state, sentence, named[], finding, held_to, before,
                         now {function, kind, cycles, ns, place, open, step_cycles, why_not,
                              named_only, unit, budget}}],
-               changes [{name, a, b, tool}]}]
+               changes [{name, a, b}]}]
 
 A subject is a run, runs of equal settings, or a program. *state* is `as good`, `better`, `worse`,
 `cannot say` or `not judged`, which is no failure. *refusal* is the sentence why it cannot be said;
