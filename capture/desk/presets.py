@@ -39,8 +39,6 @@ class Preset(Table):
     """Down to this."""
     most_samples: int = 0
     """Samples that its memory holds; more are refused. 0: not known, or it streams."""
-    newer: bool = False
-    """Its driver is younger than libsigrok 0.5.2."""
     limit: str = ""
     """What else there is to know."""
     devices: list[str] = Field(default_factory=list)
