@@ -33,7 +33,6 @@ from base.run_folder.progress_file import ProgressFile
 from base.run_folder.records import Boot
 from base.run_folder.session_file import MOST_SAMPLES, write_sr
 from base.run_folder.tables import SPANS, with_memory, write_table
-from capture.acquisition.direct import Direct
 from capture.acquisition.live import Watch, Work
 from capture.acquisition.observe import Observation
 from capture.acquisition.source import Account, Place, Setting, Source
@@ -110,22 +109,6 @@ def redecode(folder: Path, *, ignore_glitches: bool | None = None) -> RunResult:
     run_folder.remove_file(names.EDGE_STREAM)
     notes = () if (folder / names.SESSION).exists() else store_session(run_folder, seen.edges)
     return kind.conclude(run_folder, seen, lambda: notes)
-
-
-@dataclass(frozen=True)
-class JudgedRun:
-    """A run, observed and judged. summarise_run() of capture.summary makes its run.json."""
-
-    observation: Observation
-    evidence: Evidence
-    setting: Setting
-
-
-def find(source: Direct) -> JudgedRun:
-    """Observes and judges, and writes nothing. For any thread. Raises as Direct.taken()."""
-    account, seen = source.taken()
-    source.request.progress("judging")
-    return JudgedRun(seen, *judge(account, seen))
 
 
 @dataclass(frozen=True)

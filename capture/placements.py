@@ -21,7 +21,7 @@ from capture.acquisition import direct
 from capture.acquisition.direct import Direct
 from capture.acquisition.sigrok import Sigrok
 from capture.acquisition.source import RunRequest
-from capture.conduct import find
+from capture.conduct import judge
 from capture.conduct import run as conduct
 from capture.summary.summary import summarise_run
 from firmware.build.placement import placed, placement
@@ -46,8 +46,8 @@ def measure(
 
     def alone(number: int) -> Manifest:
         signals.check()
-        run = find(Direct(replace(plain, image=placed(plain.image, placement(number)))))
-        return summarise_run(run.evidence, run.setting)
+        account, seen = Direct(replace(plain, image=placed(plain.image, placement(number)))).taken()
+        return summarise_run(*judge(account, seen))
 
     def captured(number: int) -> Manifest:
         with tempfile.TemporaryDirectory(prefix="tailscope-placement-") as name:
