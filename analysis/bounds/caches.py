@@ -148,13 +148,10 @@ def _loops(successors: Mapping[Node, Sequence[Node]], inside: set[Node]) -> Iter
 # The prefetch unit and the flash behind it: when instructions come, at the latest.
 #
 # It is the unit of the simulator (docs/reference/timing.md), run over code whose past is only
-# partly
-# known. Cycles are counted from when the core is free for the first instruction. Every one kept
-# here
-# is the latest that it can be. While `exact` holds, it is also the one that it is: then the unit
-# knows whether a branch finds it reading the line behind the branch, which that branch must wait
-# for.
-# Else it takes the worse of the two.
+# partly known. Cycles are counted from when the core is free for the first instruction. Every one
+# kept here is the latest that it can be. While `exact` holds, it is also the one that it is: then
+# the unit knows whether a branch finds it reading the line behind the branch, which that branch
+# must wait for. Else it takes the worse of the two.
 
 
 CODE_END = 0x2000_0000

@@ -61,21 +61,21 @@ class Sections:
     ) -> None:
         self._program = program
         self._costs = costs or Costs()
-        self._stated = statements or Stated()
+        stated = statements or Stated()
         self._vectors = vectors or {}
         self._tell = tell
         cells = tuple(cells)
-        disassembler = Disassembler(program, self._stated.never)
-        self._calls = Calls(program, disassembler, cells, self._stated.untaken, self._vectors)
-        self._contexts = Contexts(program, disassembler, self._calls, cells, self._stated, self._vectors)
-        self._loops = Loops(program, self._contexts.flow, self._stated)
+        disassembler = Disassembler(program, stated.never)
+        self._calls = Calls(program, disassembler, cells, stated.untaken, self._vectors)
+        self._contexts = Contexts(program, disassembler, self._calls, cells, stated, self._vectors)
+        self._loops = Loops(program, self._contexts.flow, stated)
         self._timed = Timed(program, self._contexts.flow, self._costs, self._contexts.solve)
         self._cut = Cut(program, self._costs, self._timed, self._called_ways, self._contexts.strays)
         self._pricing: list[int] = []
         # Those that are stated to call themselves so often; none may end or begin a section.
         self._recursions = {
             function.address: calls
-            for name, calls in self._stated.recursions.items()
+            for name, calls in stated.recursions.items()
             for function in program.functions_named(name)
             if function.address not in self._calls.touching
         }
