@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
 from analysis.bounds.flow import Body, Flow, Node, Solved
@@ -129,7 +129,10 @@ class Loops:
         outer, nodes = min(around, key=lambda loop: len(loop[1]))
         first = _at_entry(solved, outer, set(nodes))
         laps = _unrolled(self.flow, solved, outer, set(nodes), first) if first else None
-        passes = [self._by_code(lap, head, inner) for lap in laps or () if head in lap.states]
+        passes = []
+        for states in (lap for lap in laps or () if head in lap):
+            edges = {node: list(self.flow.edges(solved.body, node, held)) for node, held in states.items()}
+            passes.append(self._by_code(replace(solved, states=states, edges=edges), head, inner))
         counts = [count for count in passes if count is not None]
         return max(counts) if counts and len(counts) == len(passes) else None
 
@@ -337,17 +340,18 @@ def _until_past(condition: str, start: Value, limit: Value, moves: tuple[int, in
     return max(0, -(-(high + also - least) // -fast))
 
 
-def _unrolled(flow: Flow, solved: Solved, head: Node, inner: set[Node], first: State) -> list[Solved] | None:
-    """The laps of a loop one by one, each with what is known in it; None if they do not come to an
-    end.
+def _unrolled(
+    flow: Flow, solved: Solved, head: Node, inner: set[Node], first: State
+) -> list[dict[Node, State]] | None:
+    """The laps of a loop one by one: what holds at the nodes of each; None if they do not come to
+    an end.
     """
-    body, name, begun = solved.body, f"j{head[0]:x}", flow.followed
-    state, laps = first.copy(), list[Solved]()
+    name, begun = f"j{head[0]:x}", flow.followed
+    state, laps = first.copy(), list[dict[Node, State]]()
     state.named(name)
     while flow.followed - begun < _MOST_STEPS:
-        states, back = flow.states(body, {head: state}, inner, head)
-        edges = {node: list(flow.edges(body, node, held)) for node, held in states.items()}
-        laps.append(Solved(body, head, state, states, edges))
+        states, back = flow.states(solved.body, {head: state}, inner, head)
+        laps.append(states)
         if back is None:
             return laps
         back = back.copy()
