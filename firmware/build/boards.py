@@ -89,6 +89,7 @@ class Timer(Table):
     """A timer of so many `bits` that counts the core's clock, and the output that moves its pin."""
 
     timer: _Word
+    """TIM2 to TIM5, where the family has it."""
     channel: Literal[1, 2]
     alternate: Annotated[int, Field(ge=0, le=15)]
     """The function that connects its pin; on an STM32F1 the value of its field in AFIO_MAPR."""
@@ -208,6 +209,14 @@ class _BoardTable(Table):
         if self.timers.counter is None:
             words = f"is missing: a {self.core} does not count its cycles"
             raise WrongValueError(words, "timers", "counter", remedy="name a timer of 32 bits")
+        return self
+
+    @model_validator(mode="after")
+    def _has_the_timers_of_its_family(self) -> _BoardTable:
+        for role, timer in self.timers:
+            if timer and timer.timer in tree_of(self.family).family.lacks:
+                words = f"is {timer.timer}, which a chip of {self.family} may lack"
+                raise WrongValueError(words, "timers", role, "timer", remedy="choose another")
         return self
 
     @model_validator(mode="after")

@@ -5,7 +5,7 @@ that it adds up, and what reset a board.
 from __future__ import annotations
 
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
@@ -33,6 +33,7 @@ class Family:
     pll: Mapping[str, Any]
     causes: Mapping[str, str]
     implied: Mapping[str, int] = field(default_factory=dict)
+    lacks: Sequence[str] = ()
     keys: Mapping[str, Any] = field(default_factory=dict)
     divided_by: str = ""
     most_apb1_divider: int = 2

@@ -19,6 +19,10 @@ struct Row {
     stack: Option<u32>,
 }
 
+fn address(cell: &str) -> u32 {
+    hexadecimal(cell.strip_prefix("0x").unwrap())
+}
+
 fn row(cells: Vec<String>) -> Row {
     let [cycle, what, value, pc, began, task, stack] = &cells[..] else {
         panic!("{cells:?}");
@@ -27,10 +31,10 @@ fn row(cells: Vec<String>) -> Row {
         cycle: cycle.parse().unwrap(),
         what: what.clone(),
         value: value.parse().unwrap(),
-        pc: hexadecimal(pc),
-        began: began.parse().ok(),
-        task: (!task.is_empty()).then(|| hexadecimal(task)),
-        stack: stack.parse().ok(),
+        pc: address(pc),
+        began: (!began.is_empty()).then(|| began.parse().unwrap()),
+        task: (!task.is_empty()).then(|| address(task)),
+        stack: (!stack.is_empty()).then(|| stack.parse().unwrap()),
     }
 }
 
@@ -44,7 +48,7 @@ fn read_stacks(name: &str) -> BTreeMap<u32, Vec<u32>> {
     for cells in support::rows(name, "stack,depth,pc") {
         let stack = stacks.entry(cells[0].parse().unwrap()).or_default();
         assert_eq!(stack.len().to_string(), cells[1], "{cells:?}");
-        stack.push(hexadecimal(&cells[2]));
+        stack.push(address(&cells[2]));
     }
     stacks
 }
@@ -53,7 +57,9 @@ fn read_stacks(name: &str) -> BTreeMap<u32, Vec<u32>> {
 fn shown(tool: &str, arguments: &str, elf: &str) -> String {
     let mut command = Command::new(format!("arm-none-eabi-{tool}"));
     command.args(arguments.split_whitespace()).arg(scratch(elf));
-    String::from_utf8(command.output().unwrap().stdout).unwrap()
+    let output = command.output().unwrap();
+    assert!(output.status.success(), "{output:?}");
+    support::stdout(&output)
 }
 
 /// The function of each address, as the toolchain knows it.

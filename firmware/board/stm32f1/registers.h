@@ -18,8 +18,6 @@
 #define RCC_CFGR_SW_PLL (2u << 0)
 #define RCC_CFGR_PPRE1_Pos 8u
 #define RCC_CFGR_PPRE2_Pos 11u
-#define PLL_SOURCE RCC_CFGR
-#define PLL_SOURCE_Msk (1u << 16)
 #define PLL_SOURCE_HSE (1u << 16)
 #define RCC_CFGR_PLLMUL_Pos 18u
 #define RCC_CFGR_PLLMUL_Msk (0xFu << RCC_CFGR_PLLMUL_Pos)

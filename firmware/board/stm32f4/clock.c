@@ -8,14 +8,14 @@
 #define BOARD_PLL_R 0 /* a second output, which not every chip has */
 #endif
 
-/* RM0368, section 6.2. Either source / M = the PLL's input (2 MHz has the least jitter), x N, / P =
- * the core's clock; Q keeps the unused 48 MHz domain in range (6.3.2). */
 /* A scale (RM0368, section 5.4.1) may be chosen only while the PLL is off. */
 static void choose_voltage_scale(void) {
     turn_on(&RCC_APB1, RCC_ENABLE_PWR);
     PWR_CR = (PWR_CR & ~PWR_CR_VOS_Msk) | (uint32_t)BOARD_VOLTAGE_SCALE << PWR_CR_VOS_Pos;
 }
 
+/* RM0368, section 6.2. Either source / M = the PLL's input (2 MHz has the least jitter), x N, / P =
+ * the core's clock; Q keeps the unused 48 MHz domain in range (6.3.2). */
 static bool start_pll(uint32_t source_bit, uint32_t source_hz) {
     RCC_PLLCFGR =
         (uint32_t)BOARD_PLL_R << RCC_PLLCFGR_R_Pos | (uint32_t)BOARD_PLL_Q << RCC_PLLCFGR_Q_Pos |

@@ -18,7 +18,6 @@
 #define SWEEP(blocks, ...) \
     { .kind = STEP_SWEEP, .count = blocks, .acts = 1, __VA_ARGS__ }
 
-/* Blocks that are split from one end, pieces of them, then the request and a free. */
 #define RECIPE(many, ...) \
     { \
         .steps = many, .step = { __VA_ARGS__ } \

@@ -41,7 +41,7 @@
 _Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "the file is read as it lies in memory");
 
 #define STEP_BYTES 8u
-#define GRAIN_BYTES 4u /* every allocator's blocks begin and end on words */
+#define GRAIN_BYTES 4u /* every allocator's blocks begin on words */
 #define NOTHING_TO_FREE 255u
 #define SKIPPED 254u
 
@@ -100,14 +100,14 @@ static void read_operations(const char *path) {
  * and never overlap, whatever the allocator says of itself. */
 
 static size_t region_bytes;
-static uint8_t taken[TAILSCOPE_HEAP_BYTES / GRAIN_BYTES];
+static uint8_t taken[TAILSCOPE_HEAP_BYTES / GRAIN_BYTES + 1u];
 
 /** True if the allocator took the region. */
 static bool start(size_t bytes) {
     memset(slots, 0, slot_count * sizeof *slots);
     memset(&course, 0, sizeof course);
     memset(heap_region, 0, bytes);
-    memset(taken, 0, bytes / GRAIN_BYTES);
+    memset(taken, 0, bytes / GRAIN_BYTES + 1u);
     region_bytes = heap_region_bytes_now = bytes;
     if (bytes < (size_t)allocator_overhead.heap + allocator_overhead.smallest_block) {
         return false; /* some would set up lists outside of so small a region */
@@ -116,17 +116,20 @@ static bool start(size_t bytes) {
     return true;
 }
 
+/** Words that a block takes, the last of them perhaps in part. */
+static size_t words_of(allocator_extent block) {
+    return (block.end - block.begin + GRAIN_BYTES - 1u) / GRAIN_BYTES;
+}
+
 static void mark(allocator_extent block, uint8_t live) {
-    memset(&taken[(block.begin - (uintptr_t)heap_region) / GRAIN_BYTES], live,
-           (block.end - block.begin) / GRAIN_BYTES);
+    memset(&taken[(block.begin - (uintptr_t)heap_region) / GRAIN_BYTES], live, words_of(block));
 }
 
 static void check_extent(allocator_extent block) {
     const uintptr_t region = (uintptr_t)heap_region;
     if (block.begin < region || block.begin >= block.end || block.end > region + region_bytes ||
         (block.begin - region) % GRAIN_BYTES != 0 ||
-        memchr(&taken[(block.begin - region) / GRAIN_BYTES], 1,
-               (block.end - block.begin) / GRAIN_BYTES) != NULL) {
+        memchr(&taken[(block.begin - region) / GRAIN_BYTES], 1, words_of(block)) != NULL) {
         refuse(3, "a block leaves the region or overlaps another.");
     }
 }

@@ -89,13 +89,17 @@ pub fn rows(name: &str, header: &str) -> Vec<Vec<String>> {
     let text = read(name);
     let mut lines = text.lines();
     assert_eq!(lines.next(), Some(header));
-    let cells = |line: &str| line.split(',').map(String::from).collect();
+    let cells = |line: &str| {
+        let cells: Vec<String> = line.split(',').map(String::from).collect();
+        assert_eq!(cells.len(), header.split(',').count(), "{line}");
+        cells
+    };
     lines.map(cells).collect()
 }
 
-/// A hexadecimal number, with or without 0x.
+/// A hexadecimal number without 0x.
 pub fn hexadecimal(text: &str) -> u32 {
-    u32::from_str_radix(text.trim().trim_start_matches("0x"), 16).unwrap()
+    u32::from_str_radix(text.trim(), 16).unwrap()
 }
 
 /// The number that a program sent in a line behind a name.

@@ -153,6 +153,18 @@ fn a_block_longer_than_the_increment_is_whole() {
     assert_eq!(ask(&mut probe, &memory(0x07, address, 6144)), data);
 }
 
+/// 64 bytes by byte and 6144 are the most. A refusal is as long as the answer would have been.
+#[test]
+fn a_transfer_that_is_too_long_is_refused() {
+    let mut probe = halting();
+    for (code, bytes) in [(0x0C, 65), (0x07, 6148)] {
+        send(&mut probe, &memory(code, SRAM, bytes));
+        let answer = probe.bulk_in(0x81, 8192).unwrap().unwrap();
+        assert_eq!(answer, vec![0; bytes.into()]);
+        assert_eq!(last_transfer(&mut probe).0, 0x08);
+    }
+}
+
 #[test]
 fn the_reset_line_holds_the_board() {
     let mut probe = halting();
