@@ -43,6 +43,9 @@ class Cycles(int):
         made.of = of
         return made
 
+    def __getnewargs__(self) -> tuple[int, Timed]:  # type: ignore[override]
+        return int(self), self.of
+
 
 class Nanoseconds(float):
     """A time in ns. `of` is the figure that has it: a failed assertion tells its story."""
@@ -53,6 +56,9 @@ class Nanoseconds(float):
         made = super().__new__(cls, value)
         made.of = of
         return made
+
+    def __getnewargs__(self) -> tuple[float, Timed]:  # type: ignore[override]
+        return float(self), self.of
 
 
 class Timed(Row):

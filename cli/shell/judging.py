@@ -50,6 +50,15 @@ class Judging:
             raise OptionError("--allow AMOUNT is of a baseline: give --baseline FILE, too.")
         if self.on_stdout and self.as_json:
             raise OptionError("--markdown - and --json both print: give --markdown a file.")
+        named: dict[Path, str] = {}
+        for name, file in (
+            ("--baseline", self.baseline),
+            ("--junit", self.junit_file),
+            ("--markdown", None if self.on_stdout else self.markdown_file),
+            ("--bencher", self.bencher_file),
+        ):
+            if file and (other := named.setdefault(file.resolve(), name)) != name:
+                raise OptionError(f"{other} and {name} both name {file}: give each a file of its own.")
         self.text = ""
         """What came of it, in lines for a reader."""
         self.markdown = ""

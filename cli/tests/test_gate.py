@@ -62,6 +62,7 @@ def test_the_exit_status_is_the_shells_and_files_are_written(
         (". --limit fre=1us", "--limit fre: there is no such kind"),
         (". --baseline no/where.toml", "does not exist: check the path, or write it with --update."),
         (". --baseline b --update --junit o", "--update judges nothing"),
+        (". --baseline b.toml --markdown ./b.toml", "--baseline and --markdown both name b.toml"),
         (f". --baseline {'y' * 5000} --update", "cannot be read: File name too long"),
     ],
 )

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import copy
 import json
+import pickle
 from pathlib import Path
 
 import pytest
@@ -48,6 +50,16 @@ def test_a_bound_is_that_of_the_command_and_not_below_what_was_seen(elf: Path) -
     assert all((row.seen_cycles or 0) <= row.cycles <= longest.cycles for row in result.worst)
     with pytest.raises(AssertionError, match="are more than the 1,000 allowed"):
         longest.check(at_most_cycles=1000)
+
+
+def test_a_figure_is_copied_with_its_story(masks: tailscope.Masks) -> None:
+    interval = masks.longest("primask")
+    for figure in (interval.cycles, interval.ns):
+        assert (copy.deepcopy(figure), copy.deepcopy(figure).of) == (figure, interval)
+        assert (pickle.loads(pickle.dumps(figure)), pickle.loads(pickle.dumps(figure)).of) == (
+            figure,
+            interval,
+        )
 
 
 def test_a_limit_is_held_to_the_cycle(masks: tailscope.Masks) -> None:
