@@ -26,6 +26,12 @@ def runs(runs_folder: Path) -> list[LoadedRun]:
 
 
 @pytest.fixture(scope="session")
+def frag(runs: list[LoadedRun]) -> list[Series]:
+    """mem_frag: seglist, tlsf."""
+    return by_scenario(runs)["mem_frag"]
+
+
+@pytest.fixture(scope="session")
 def stress(runs: list[LoadedRun]) -> list[Series]:
     """mem_stress: seglist, tlsf."""
     return by_scenario(runs)["mem_stress"]
