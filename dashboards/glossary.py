@@ -51,14 +51,20 @@ def _rows(text: str) -> Iterator[list[str]]:
             yield [cell.strip() for cell in line.strip().strip("|").split("|")]
 
 
+@cache
+def _spellings() -> re.Pattern[str]:
+    spellings = "|".join(map(re.escape, sorted(glossary(), key=len, reverse=True)))
+    return re.compile(rf"(?<![\w.-])(?:{spellings})(?![\w-]|\.\w)", re.IGNORECASE)
+
+
 def marked(text: str, *, prose: bool = False) -> Iterator[tuple[str, str]]:
     """`text` in pieces, and what each means: each word of the glossary where it first stands, and
     what is between, which means nothing.
 
     Capitals are told apart where the glossary has them: ART is no art.
     """
-    spellings, met, at = "|".join(map(re.escape, sorted(glossary(), key=len, reverse=True))), set(), 0
-    for match in re.finditer(rf"(?<![\w.-])(?:{spellings})(?![\w-]|\.\w)", text, re.IGNORECASE):
+    met, at = set(), 0
+    for match in _spellings().finditer(text):
         word = glossary().get(match[0].lower())
         capital = word is not None and word.spelling.isupper() and match[0] != word.spelling
         if word is None or word.means in met or capital or (prose and word.everyday):

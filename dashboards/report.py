@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import polars as pl
+from markupsafe import Markup
 
 from base.files.errors import RunError
 from base.files.whole import write_bytes
@@ -19,7 +20,7 @@ from dashboards.formatting import microseconds
 from dashboards.loaded.runs import LoadedRun, leave_out_ticks, open_run
 from dashboards.loaded.series import Series, by_scenario, verdict_suffix
 from dashboards.page.embedded import embed
-from dashboards.page.templates import DRAWING, fragment, pack, render
+from dashboards.page.templates import DRAWING, columns, fragment, pack, render
 from dashboards.pages.catalogue import OF_ALL, OF_SCENARIO, TITLES, believed, offered
 from dashboards.pages.catalogue import run as page_of_run
 from dashboards.pages.history import history
@@ -33,13 +34,14 @@ Progress = Callable[[str], None]
 class Placed:
     """A page in the report. `scenario` is None where it is on all of them.
 
-    `page` is None where the report is served: the page is what the address `ask` answers.
+    What it shows is `html`, or what `ask` names: of a report that is served an address, else a
+    pack.
     """
 
     key: str
     id: str
     scenario: str | None = None
-    page: Page | None = None
+    html: Markup | None = None
     ask: str = ""
 
     @property
@@ -51,13 +53,15 @@ class Placed:
 class Document:
     """The content of report.html.
 
-    `packs` have page and samples of each run of a file, by its id. `notes` are sentences on runs
-    that are not in it, `left_out` that on runs for which a later one stands.
+    `packs` are by the ids of their elements, and `runs` names for each run the one that has its
+    page and its samples. `notes` are sentences on runs that are not in it, `left_out` that on runs
+    for which a later one stands.
     """
 
     scenarios: Mapping[str, Sequence[Series]]
     placed: Sequence[Placed]
     packs: Mapping[str, str] = field(default_factory=dict)
+    runs: Mapping[str, str] = field(default_factory=dict)
     notes: Sequence[str] = ()
     left_out: str = ""
 
@@ -88,7 +92,7 @@ class Document:
             "entries": [{"entry": entry, "name": name} for entry, name in sorted(names.items())],
             "scenarios": scenarios,
             "everywhere": [placed.key for placed in self.everywhere],
-            "runs": {run: f"run-{number}" for number, run in enumerate(self.packs)},
+            "runs": self.runs,
             "scenario_of": {member.run.id: member.run.manifest.scenario for member in every},
             "served": served,
             "limit": limit,
@@ -98,6 +102,10 @@ class Document:
 
 
 SCRIPTS = (*DRAWING, "instant.js", "report.js")
+MANY, TOGETHER = 40, 16
+"""Of more runs the pages of a scenario are packed, so many runs lie together, and their run.json is
+left to the run folders: tables alone would take megabytes.
+"""
 
 
 def write_report(
@@ -131,32 +139,42 @@ def report_html(
     """The whole page. The same runs give the same text."""
     scenarios, count = by_scenario(runs), len(runs)
     every = [series for group in scenarios.values() for series in group]
-    placed = [
-        Placed(page.__name__, f"all-{page.__name__}", page=believed(page(scenarios), every))
-        for page in OF_ALL
-    ]
+    many, placed, packs, places = count > MANY, list[Placed](), dict[str, str](), dict[str, str]()
+    for of_all in OF_ALL:
+        key, id = of_all.__name__, f"all-{of_all.__name__}"
+        placed.append(Placed(key, id, html=page_html(believed(of_all(scenarios), every), id)))
     options = [options_of(run.manifest) for run in runs]
     alike = None if table is None else table.filter(pl.col("options_sha256").is_in(options))
     if alike is not None and (past := history(alike, {run.id for run in runs})) is not None:
-        placed.append(Placed("history", "all-history", page=past))
-    packs: dict[str, str] = {}
+        placed.append(Placed("history", "all-history", html=page_html(past, "all-history")))
     for number, (scenario, series) in enumerate(scenarios.items()):
         possible = offered(series)
         for made in OF_SCENARIO:
-            key = made.__name__
+            key, id = made.__name__, f"plot-{number}-{made.__name__}"
             if key in possible and (page := made(series)) is not None:
-                placed.append(Placed(key, f"plot-{number}-{key}", scenario, believed(page, series)))
-        for member in series:
-            id, page = f"run-{len(packs)}", believed(page_of_run(member), [member])
-            packs[member.run.id] = pack({"html": page_html("run", page, id), **embed(member, count)})
-            member.run.release()
-            progress(f"run {len(packs)} of {count}: {member.run.id}")
-    return Document(scenarios, placed, packs).html(limit=limit)
+                html = page_html(believed(page, series), id)
+                if many:
+                    packs[f"page-{id}"] = pack(html)
+                placed.append(
+                    Placed(key, id, scenario, ask=f"page-{id}") if many else Placed(key, id, scenario, html)
+                )
+        for first in range(0, len(series), TOGETHER if many else 1):
+            place, together = f"run-{len(set(places.values()))}", dict[str, Any]()
+            for member in series[first : first + (TOGETHER if many else 1)]:
+                html = page_html(
+                    believed(page_of_run(member, whole=not many), [member]), f"run-{len(places)}"
+                )
+                together[member.run.id] = {"html": html, **embed(member, count)}
+                places[member.run.id] = place
+                member.run.release()
+                progress(f"run {len(places)} of {count}: {member.run.id}")
+            packs[place] = pack(columns(together))
+    return Document(scenarios, placed, packs, places).html(limit=limit)
 
 
-def page_html(key: str, page: Page, id: str) -> str:
+def page_html(page: Page, id: str) -> Markup:
     """What stands in the section of `page`; `id` begins the ids of its elements."""
-    return fragment("page.html", Placed(key, id, page=page))
+    return fragment("page.html", page, id)
 
 
 def _worst(series: Series) -> dict[str, Any]:

@@ -137,7 +137,7 @@ class Library:
     def page(self, choice: Choice, key: str, scenario: str) -> str:
         """The page `key`, of one scenario or, if that is empty, of all. Raises AddressError."""
         if key == "history" and (past := history(self.table())) is not None:
-            return page_html(key, past, "all-history")
+            return page_html(past, "all-history")
         content = self.content(choice)
         try:
             return _html(content, key, scenario)
@@ -151,9 +151,9 @@ class Library:
         """The page of one run, whether or not it is of the choice. Raises RunError."""
         if not self.table().filter(id=identity, state="observed").is_empty():
             manifest = read_observed_manifest(self.runs / identity / names.MANIFEST)
-            return page_html("run", observed(identity, manifest), "run")
+            return page_html(observed(identity, manifest), "run")
         series = self._series_of(choice, identity)
-        return page_html("run", believed(page_of_run(series), [series]), "run")
+        return page_html(believed(page_of_run(series), [series]), "run")
 
     def sample(self, choice: Choice, identity: str, key: str) -> dict[str, Any]:
         """The operation or stimulus `key` of a run, as instant.js draws it. Raises AddressError."""
@@ -173,10 +173,10 @@ def _html(content: Content, key: str, scenario: str) -> str:
     of_all = {page.__name__: page for page in OF_ALL}
     of_scenario = {page.__name__: page for page in OF_SCENARIO}
     if not scenario and key in of_all:
-        return page_html(key, believed(of_all[key](content.scenarios), content.every), f"all-{key}")
+        return page_html(believed(of_all[key](content.scenarios), content.every), f"all-{key}")
     if key not in of_scenario or scenario not in content.scenarios:
         raise AddressError(f"There is no page {key!r} of the scenario {scenario!r}.")
     series = content.scenarios[scenario]
     page = of_scenario[key](series) or Page(key, TITLES[key], (f"{scenario} has nothing of it.",))
     place = f"plot-{list(content.scenarios).index(scenario)}-{key}"
-    return page_html(key, believed(page, series), place)
+    return page_html(believed(page, series), place)

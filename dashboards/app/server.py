@@ -84,7 +84,7 @@ def make_app(library: Library, token: str) -> Flask:
     @app.get("/runs")
     def table() -> str:
         index = library.table()
-        return page_html("runs", runs.page(index, runs.going_on(library.runs, index)), "runs")
+        return page_html(runs.page(index, runs.going_on(library.runs, index)), "runs")
 
     @app.get("/live")
     def live() -> Response:

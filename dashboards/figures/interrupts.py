@@ -7,6 +7,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from html import escape
 
+import numpy as np
 import plotly.graph_objects as go
 import polars as pl
 
@@ -54,7 +55,7 @@ def interrupt_latency(series: Sequence[Series]) -> Chart | None:
             total += n
             sign = AT_LEAST if table["open"].any() else ""
             worst = sign + microseconds(float(table["isr_latency_ns"].max()))  # type: ignore[arg-type]
-            row = f"{words}: {member.label}"
+            row, text = f"{hit} {member.style.entry}", f"{words}: {member.label}, max {worst}"
             doubt = f", {grouped(undecided)} of them undecided" if undecided else ""
             distinct = (
                 table.group_by("isr_latency_ns", maintain_order=True)
@@ -65,7 +66,7 @@ def interrupt_latency(series: Sequence[Series]) -> Chart | None:
             figure.add_trace(
                 go.Scatter(
                     x=in_us(distinct["isr_latency_ns"]),
-                    y=[row] * len(distinct),
+                    y=np.full(len(distinct), row),
                     mode="markers",
                     marker={"symbol": "line-ns", "size": 11, "line": colour, "opacity": 0.6},
                     name=member.label,
@@ -81,7 +82,7 @@ def interrupt_latency(series: Sequence[Series]) -> Chart | None:
                     y=[row],
                     mode="markers+text",
                     marker={"size": 20, "opacity": 0},
-                    text=f"{row}, max {worst}, n = {grouped(n)}{doubt}",
+                    text=f"{text}, n = {grouped(n)}{doubt}",
                     textposition="top right",
                     textfont={"size": 12, "color": INK},
                     hoverinfo="skip",
@@ -110,8 +111,9 @@ def interrupt_latency(series: Sequence[Series]) -> Chart | None:
 
 def at_depth(run: LoadedRun) -> pl.DataFrame:
     """The answered interrupts of a run in operations that have a depth, and that `depth`."""
-    depths = run.operations.select(operation_seq="seq", depth="depth").drop_nulls()
-    answered = run.interrupts.drop_nulls(LATENCY.column)
+    depths = run.look("operations", "seq", "depth").rename({"seq": "operation_seq"}).drop_nulls()
+    columns = ("control", "sample", "operation_seq", LATENCY.column, TASK.column)
+    answered = run.look("interrupts", *columns).drop_nulls(LATENCY.column)
     return answered.join(depths, on="operation_seq", how="inner", maintain_order="left")
 
 
@@ -171,7 +173,7 @@ def _by_depth(
                     mode="markers",
                     marker=marker,
                     meta=meta(member),
-                    customdata=interrupt_keys(part),
+                    customdata=np.array(interrupt_keys(part), str),
                     hovertemplate=f"{words}, depth %{{x}}: {Y_US}<br>operation %{{customdata}}",
                     **beside(member, words),
                 )

@@ -78,7 +78,7 @@ def ramp(series: Sequence[Series]) -> Chart | None:
                     x=part["depth"].to_numpy(),
                     y=part[column].to_numpy() / per,
                     meta=meta(member),
-                    customdata=operation_keys(part["seq"]),
+                    customdata=np.array(operation_keys(part["seq"]), str),
                     hovertemplate=f"{words}depth %{{x}}: {value_words}<br>operation %{{customdata}}",
                     **look,
                 )
@@ -129,7 +129,7 @@ def cycles_by_probes(series: Sequence[Series]) -> Chart | None:
                 name=with_maximum(member, table["dwt_cycles"].max(), "cycles"),
                 legendgroup=member.run.id,
                 meta=meta(member),
-                customdata=operation_keys(table["seq"]),
+                customdata=np.array(operation_keys(table["seq"]), str),
                 hovertemplate="%{y:,} cycles<br>operation %{customdata}",
             )
         )
@@ -302,7 +302,7 @@ def _survival(
                 name=with_maximum(member, value_ns[-1], "ns", summary.at_least),
                 legendgroup=member.run.id,
                 meta=meta(member),
-                customdata=values["key"].to_list(),
+                customdata=np.array(values["key"], str),
                 hovertemplate=f"%{{y:.4~g}} at or above {X_US}<br>%{{customdata}}",
             )
         )

@@ -4,7 +4,7 @@ allocations by probes and by size, and its bounds.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
@@ -63,31 +63,41 @@ class LoadedRun:
     @cached_property
     def operations(self) -> pl.DataFrame:
         """Its table of operations. Raises RunError."""
-        return self._table("operations")
+        return self._table("operations", tables.OPERATIONS)
 
     @cached_property
     def interrupts(self) -> pl.DataFrame:
         """Its table of stimuli; `without_ticks` what a tick may have delayed has no latency. Raises
         RunError.
         """
-        table = self._table("interrupts")
+        return self._table("interrupts", tables.INTERRUPTS)
+
+    def look(self, name: str, *columns: str) -> pl.DataFrame:
+        """These `columns` of the table `name`, which the run does not hold after it: the tables of
+        many runs would fill the memory. Raises RunError.
+        """
+        table: pl.DataFrame | None = self.__dict__.get(name)
+        if table is None:
+            needed = {*columns, *_ALWAYS_READ}
+            table = self._table(name, {name: of for name, of in _TABLES[name].items() if name in needed})
+        return table.select(columns)
+
+    def _table(self, name: str, columns: Mapping[str, pl.DataType]) -> pl.DataFrame:
+        """An empty one where a run that is not complete lacks it: such a run is shown."""
+        path = self.folder / f"{name}.parquet"
+        if not self.manifest.complete and not path.exists():
+            table = pl.DataFrame(schema=columns)
+        else:
+            read = tables.read_operations if name == "operations" else tables.read_interrupts
+            table = read(path, columns)
+        if name == "operations":
+            return table
+        table = table.with_columns(pl.col("hit").cast(pl.Enum(tables.HITS)))
         if not self.without_ticks:
             return table
         return table.with_columns(
             pl.when(~pl.col(label)).then(column).alias(column)
             for label, column in (("tick", "isr_latency_ns"), ("task_tick", "task_latency_ns"))
-        )
-
-    def _table(self, name: str) -> pl.DataFrame:
-        """An empty one where a run that is not complete lacks it: such a run is shown."""
-        path = self.folder / f"{name}.parquet"
-        if not self.manifest.complete and not path.exists():
-            table = pl.DataFrame(schema=_COLUMNS[name])
-        else:
-            read = tables.read_operations if name == "operations" else tables.read_interrupts
-            table = read(path)
-        return (
-            table.with_columns(pl.col("hit").cast(pl.Enum(tables.HITS))) if "hit" in table.columns else table
         )
 
     @property
@@ -144,10 +154,11 @@ class LoadedRun:
 
     @cached_property
     def measured_allocations(self) -> pl.DataFrame:
-        """The rows the headline statistics are of: measured, served (A) or refused (O). Raises
-        RunError.
+        """The rows the headline statistics are of: measured, served (A) or refused (O), with what
+        figures show of them. Raises RunError.
         """
-        return self.operations.filter(pl.col("measured") & pl.col("kind").is_in(["A", "O"]))
+        table = self.look("operations", "measured", *_OF_ALLOCATIONS)
+        return table.filter(pl.col("measured") & pl.col("kind").is_in(["A", "O"])).drop("measured")
 
     @property
     def by_depth(self) -> pl.DataFrame:
@@ -168,7 +179,7 @@ class LoadedRun:
         table = self.by_depth.drop_nulls("wire_critical_ns")
         return table.group_by("depth").agg(pl.col("wire_critical_ns").max()).sort("depth")
 
-    @property
+    @cached_property
     def waits(self) -> pl.DataFrame:
         """Each wait that occurred among the answered stimuli of a class, in the order of the wire.
 
@@ -177,7 +188,7 @@ class LoadedRun:
         are in these waits; `open` if one was not over; `sample` and `operation_seq` of the first.
         Raises RunError.
         """
-        answered = self.interrupts.drop_nulls("isr_latency_ns")
+        answered = self.look("interrupts", *_OF_WAITS).drop_nulls("isr_latency_ns")
         unsure = ~pl.col("control") & ~pl.col("critical_sure").fill_null(True)
         return answered.group_by("control", "hit", "tick", "isr_latency_ns", maintain_order=True).agg(
             n=pl.len(),
@@ -192,11 +203,6 @@ class LoadedRun:
     def answered(self) -> pl.DataFrame:
         """Stimuli of the maskable interrupt that were answered."""
         return self.interrupts.filter(~pl.col("control") & pl.col("isr_latency_ns").is_not_null())
-
-    @property
-    def answered_control(self) -> pl.DataFrame:
-        """Stimuli of the control interrupt that were answered."""
-        return self.interrupts.filter(pl.col("control") & pl.col("isr_latency_ns").is_not_null())
 
 
 def find_runs(folder: Path) -> list[Path]:
@@ -238,7 +244,7 @@ def open_run(folder: Path, identity: str | None = None) -> LoadedRun:
     manifest = read_manifest(folder / names.MANIFEST)
     notes = tuple(
         f"{name}.parquet is missing: the {manifest.verdict} run was not decoded that far."
-        for name in _COLUMNS
+        for name in _TABLES
         if not manifest.complete and not (folder / f"{name}.parquet").exists()
     )
     return LoadedRun(folder, manifest, folder.name if identity is None else identity, notes=notes)
@@ -272,9 +278,19 @@ def leave_out_ticks(run: LoadedRun) -> LoadedRun:
     return replace(shown, manifest=manifest.model_copy(update=changed), notes=(*run.notes, words))
 
 
-_COLUMNS = {"operations": tables.OPERATIONS, "interrupts": tables.INTERRUPTS}
-_HEAVY = frozenset((*_COLUMNS, "edges", "measured_allocations"))
+_TABLES = {"operations": tables.OPERATIONS, "interrupts": tables.INTERRUPTS}
+_ALWAYS_READ = ("seq", "kind", "hit", "tick", "task_tick", "isr_latency_ns", "task_latency_ns")
+"""Columns by which a table is checked, and the ticks taken out."""
+_HEAVY = frozenset((*_TABLES, "edges", "measured_allocations", "waits"))
 """What a run holds of its tables and its capture."""
+_OF_ALLOCATIONS = (
+    *("seq", "kind", "size", "label", "depth", "probes", "instructions", "dwt_cycles"),
+    *("dwt_operation_cycles", "wire_critical_ns", "wire_section_ns", "wire_critical_samples", "interrupted"),
+)
+_OF_WAITS = (
+    *("control", "hit", "tick", "isr_latency_ns", "critical_sure"),
+    *("isr_merged", "isr_open", "sample", "operation_seq"),
+)
 _NO_SAMPLES = Summary(n=0)
 
 

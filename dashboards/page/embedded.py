@@ -65,7 +65,7 @@ def embed(series: Series, runs: int) -> dict[str, Any]:
         if edges_left < 0:
             break
         chosen[key] = window
-    return {**run_of(series), "samples": _instants(series.run, chosen)}
+    return {**run_of(series), **_instants(series.run, chosen)}
 
 
 def sample_of(series: Series, key: str) -> dict[str, Any] | None:
@@ -82,7 +82,7 @@ def sample_of(series: Series, key: str) -> dict[str, Any] | None:
     around = {"previous": keys[max(at - 1, 0) : at], "next": keys[at + 1 : at + 2]}
     return {
         **run_of(series),
-        "samples": _instants(run, windows_of(run, [key])),
+        **_instants(run, windows_of(run, [key])),
         "around": {step: f"{mark}{other}" for step, others in around.items() for other in others},
     }
 
@@ -104,21 +104,27 @@ def run_of(series: Series) -> dict[str, Any]:
     }
 
 
-def _instants(run: LoadedRun, windows: dict[str, Window]) -> dict[str, dict[str, Any]]:
-    """The instants by key: `facts` as HTML, the sample of the `stimulus`, None where there is none,
-    what `explained` it, and the `window` as [start, end, zero, distances from row to row, word of
-    each row], times in samples.
+def _instants(run: LoadedRun, windows: dict[str, Window]) -> dict[str, Any]:
+    """The `samples` by key: `facts` as HTML, the sample of the `stimulus`, None where there is
+    none, the `window` as [start, end, zero, distances from row to row, word of each row], times in
+    samples, and the places of what explains it among those `explained`.
     """
     facts, explained = _facts(run, list(windows)), explanations(run)
     instants: dict[str, dict[str, Any]] = {}
+    rows: list[dict[str, Any]] = []
     for key, window in windows.items():
         distances = np.diff(window.sample, prepend=window.start).tolist()
         packed = [window.start, window.end, window.zero, distances, window.word.tolist()]
         stimulus, words = facts[key]
-        instants[key] = {"window": packed, "stimulus": stimulus, "facts": terms(" · ".join(words))}
-        if key in explained:
-            instants[key]["explained"] = explained[key]
-    return instants
+        own = explained.get(key, [])
+        instants[key] = {
+            "window": packed,
+            "stimulus": stimulus,
+            "facts": terms(" · ".join(words)),
+            "explained": [*range(len(rows), len(rows) + len(own))],
+        }
+        rows += own
+    return {"samples": instants, "explained": rows}
 
 
 def _facts(run: LoadedRun, keys: list[str]) -> dict[str, tuple[int | None, list[str]]]:
@@ -210,13 +216,18 @@ def explanations(run: LoadedRun) -> dict[str, list[dict[str, Any]]]:
                 break
         else:
             of_key.append(packed | {"words": words})
-    for place, packed in (
-        (place, packed) for of_key in of_each.values() for place, packed in enumerate(of_key)
-    ):
-        tables = _tables(packed) if "heap" in packed else []
-        packed["html"] = fragment("explained.html", {**packed, "tables": tables, "place_of": place})
-        for name in _SHOWN:
+    for packed in (packed for of_key in of_each.values() for packed in of_key):
+        more: dict[str, Any] = {}
+        if "heap" in packed:
+            sizes: dict[str, list[int]] = {"live": [], "free": [], "unknown": []}
+            for piece in packed["heap"]["pieces"]:
+                sizes[piece["what"]].append(piece["bytes"])
+            more = {"tables": _tables(packed), "sizes": sizes}
+        packed["html"] = fragment("explained.html", {**packed, **more})
+        for name in _SHOWN if "anatomy" in packed else (*_SHOWN, "parts"):
             packed.pop(name, None)
+        for part in packed.get("parts", ()):
+            del part["place"], part["source"]
     return of_each
 
 
@@ -250,8 +261,12 @@ def _tables(packed: dict[str, Any]) -> list[Grid]:
 
 
 def _limited(value: Any, most: int = _MOST_OF_OTHERS) -> Any:
+    if isinstance(value, int | float):
+        return value
     if isinstance(value, dict):
-        return {_limited(name): _limited(part, _MOST.get(name, most)) for name, part in value.items()}
+        return {
+            name[:_MOST_CHARACTERS]: _limited(part, _MOST.get(name, most)) for name, part in value.items()
+        }
     if isinstance(value, list):
         return [_limited(part) for part in value[:most]]
     return value[:_MOST_CHARACTERS] if isinstance(value, str) else value

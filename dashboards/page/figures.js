@@ -25,7 +25,16 @@ tailscope.figures = (() => {
     if (!unpacked.has(id)) unpacked.set(id, unpack(document.getElementById(id)));
     return unpacked.get(id);
   }
-  const json = async (id) => JSON.parse(await text(id));
+  // As it was before its columns were packed in place of its rows.
+  function rowsOf(value) {
+    if (value === null || typeof value !== "object") return value;
+    if (Array.isArray(value)) return typeof value[0] === "object" ? value.map(rowsOf) : value;
+    const isApart = typeof value.columns === "object", parts = Object.entries(isApart ? value.columns : value).map(([name, part]) => [name, rowsOf(part)]);
+    if (!isApart) return Object.fromEntries(parts);
+    const rows = parts[0][1].map((_, place) => Object.fromEntries(parts.map(([name, column]) => [name, column[place]])));
+    return value.keys === null ? rows : Object.fromEntries(value.keys.map((key, place) => [key, rows[place]]));
+  }
+  const json = async (id) => rowsOf(JSON.parse(await text(id)));
 
   let library = null;
   // The plotting library, run once: packed in the page, or with its server.
@@ -160,8 +169,8 @@ tailscope.figures = (() => {
       { format, filename: element.dataset.name, width: element.clientWidth, height, scale: format === "png" ? 2 : 1 });
   }
   document.addEventListener("click", async ({ target }) => {
-    const { save: format, of, name } = target.closest("button[data-save]")?.dataset ?? {};
-    if (format === "csv") save(`${name}.csv`, await text(of));
+    const { save: format, of, name, csv } = target.closest("button[data-save]")?.dataset ?? {};
+    if (format === "csv") save(`${name}.csv`, csv);
     else if (format) await picture(document.getElementById(of), format);
   });
 
@@ -204,6 +213,6 @@ tailscope.figures = (() => {
   // `chosen` is the Set of entries to draw, null for all; `limit` a reader's, in µs, null for none;
   // `clicked` gets Plotly's events.
   window.addEventListener("load", refresh);
-  const painting = { chosen: null, limit: null, clicked: () => {}, draw, json, refresh };
+  const painting = { chosen: null, limit: null, clicked: () => {}, draw, json, text, refresh };
   return painting;
 })();

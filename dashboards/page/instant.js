@@ -97,9 +97,9 @@ tailscope.instant = (() => {
   // The waveforms, with two cursors that begin at the longest critical section or at what is explained,
   // if not where `seen` has them; `look` is told of others, and of a zoom.
   function waveform(instants, seen, look) {
-    const lanes = lanesOf(instants), [{ run, sample }] = instants, known = (sample.explained ?? []).filter(({ anatomy }) => anatomy);
+    const lanes = lanesOf(instants), [{ run, sample }] = instants, known = sample.explained.filter(({ anatomy }) => anatomy);
     if (known.length) addStrip(lanes, known[0]);
-    const [first] = sample.explained ?? [], span = first?.start_sample === undefined ? null : [lanes.us(first.start_sample), lanes.us(first.end_sample)];
+    const [first] = sample.explained, span = first?.start_sample === undefined ? null : [lanes.us(first.start_sample), lanes.us(first.end_sample)];
     const cursors = [...(numbers(seen.cursors) ?? span ?? lanes.section ?? lanes.whole)], sampleUs = 1e6 / run.samplerate_hz;
     const height = LANE - lanes.base;
     const plot = plotOf(lanes.traces, {
@@ -170,7 +170,7 @@ tailscope.instant = (() => {
 
   // Fills `box` with the instants, one or two of {run, sample, title}.
   async function draw(box, instants, seen, look) {
-    const [{ run, sample }] = instants, explained = sample.explained ?? [];
+    const [{ run, sample: { explained } }] = instants;
     const known = explained.filter(({ anatomy }) => anatomy);
     const sentences = known.map(({ anatomy, words }) =>
       element("p", known.length > 1 ? `${words[0].toUpperCase()}${words.slice(1)}: ${anatomy.sentence}` : anatomy.sentence, "lead why"));

@@ -63,9 +63,9 @@
     return answer;
   }
 
-  const packOf = (id) => {
+  const packOf = async (id) => {
     if (!Object.hasOwn(data.runs, id)) throw new Error(`This report has no run named ${id}.`);
-    return figures.json(data.runs[id]);
+    return (await figures.json(data.runs[id]))[id];
   };
   const scenarioOf = (name) => data.scenarios.find((scenario) => scenario.name === name);
 
@@ -82,7 +82,7 @@
       : every.filter(({ dataset }) => dataset.page === page && (dataset.scenario ?? scenario) === scenario);
     if (!found.length) throw new Error(`This report has no page of that name: ${location.hash}`);
     for (const section of found.filter(({ dataset }) => dataset.ask)) {
-      section.innerHTML = await (await ask(section.dataset.ask)).text();
+      section.innerHTML = await (data.served ? (await ask(section.dataset.ask)).text() : figures.text(section.dataset.ask));
       delete section.dataset.ask;
       if (section.dataset.page === "runs") attach(section);
     }
@@ -200,7 +200,8 @@
         : `No waveform of ${key} is stored in this report. It keeps those of the ${Object.keys(run.samples).length} most telling ` +
           "operations and interrupts of this run; the whole capture is in the run folder.");
     }
-    return { run, sample: run.samples[key], title: instant.titleOf(run, key) };
+    const { explained, ...sample } = run.samples[key];
+    return { run, sample: { ...sample, explained: explained.map((place) => run.explained[place]) }, title: instant.titleOf(run, key) };
   }
 
   async function samplePage(section, [id = "", key = ""]) {

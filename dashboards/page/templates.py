@@ -36,6 +36,20 @@ def pack(value: Any) -> str:
     return base64.b64encode(gzip.compress(text.encode(), LEVEL, mtime=0)).decode("ascii")
 
 
+def columns(value: Any) -> Any:
+    """`value` with rows that are alike, in a list or by `keys`, as one object of their `columns`,
+    which figures.js undoes: what they have alike is then near enough for gzip to write it once.
+    """
+    if not isinstance(value, dict | list):
+        return value
+    rows = [*value.values()] if isinstance(value, dict) else value
+    if not all(isinstance(row, dict) and row.keys() == rows[0].keys() for row in rows) or not rows:
+        parts = map(columns, rows)
+        return dict(zip(value, parts, strict=True)) if isinstance(value, dict) else [*parts]
+    apart = {name: columns([row[name] for row in rows]) for name in rows[0]}
+    return {"columns": apart, "keys": [*value] if isinstance(value, dict) else None}
+
+
 _FOLDER = Path(__file__).parent
 _TEMPLATES = Environment(
     loader=FileSystemLoader(_FOLDER),
@@ -51,7 +65,7 @@ _TEMPLATES.globals.update(
     kind_of=lambda block: type(block).__name__,
     infinite=inf,
     packed=lambda chart: pack(chart.figure.to_json()),
-    csv=lambda grid: pack(grid.frame().write_csv()),
+    csv=lambda grid: grid.frame().write_csv(),
     terms=lambda text, prose=False: terms(text, prose=prose),
     number=lambda value: grouped(round(value, 1)),
 )
@@ -100,9 +114,9 @@ def files_text(names: Sequence[str]) -> Markup:
     return Markup("\n".join((_FOLDER / name).read_text(encoding="utf-8") for name in names))
 
 
-def fragment(template: str, page: Any) -> str:
-    """A part of a page, for a script to place."""
-    return _TEMPLATES.get_template(template).render(page=page)
+def fragment(template: str, page: Any, id: str = "") -> Markup:
+    """A part of a page, for a script to place; `id` begins the ids of its elements."""
+    return Markup(_TEMPLATES.get_template(template).render(page=page, id=id))
 
 
 @cache

@@ -180,8 +180,8 @@ def ramp(series: Sequence[Series]) -> Page | None:
     )
 
 
-def run(series: Series) -> Page:
-    """The page of one run, with all of run.json."""
+def run(series: Series, *, whole: bool = True) -> Page:
+    """The page of one run, with all of run.json if it is `whole`."""
     loaded, manifest = series.run, series.run.manifest
     bound, folder = bounds_sentence(loaded), f"runs/{loaded.id}"
     # Where its operations are from, why it is not complete, its warnings.
@@ -197,12 +197,11 @@ def run(series: Series) -> Page:
         f'A notebook: polars.read_parquet("{folder}/operations.parquet"), and interrupts.parquet beside it',
         f"The instructions behind the worst section: ./lab explain {folder}",
     )
-    text = json.dumps(manifest.as_json(), indent=2, ensure_ascii=False)
     blocks = present(
         Prose("What to know", sentences, listed=True) if sentences else None,
         tables.comparison([series]),
         Prose("Open it elsewhere", elsewhere, listed=True, folded=True),
-        Verbatim("run.json", text),
+        Verbatim("run.json", json.dumps(manifest.as_json(), indent=2, ensure_ascii=False)) if whole else None,
     )
     what = f"{manifest.scenario} with {configuration(manifest)} on {manifest.board}"
     lead = (f"{what}. The run is {manifest.verdict}.", f"Its folder: {loaded.id}.")

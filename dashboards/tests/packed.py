@@ -31,8 +31,20 @@ def runs_of(page: str) -> dict[str, dict[str, Any]]:
     packs = unpacked(page)
     (data,) = re.findall(r'<script type="application/json" id="data">([^<]*)</script>', page)
     ids = json.loads(data)["runs"]
-    texts = [packs[pack] for pack in ids.values()]
-    return dict(zip(ids, (json.loads(text) for text in texts), strict=True))
+    return {run: _rows(json.loads(packs[pack]))[run] for run, pack in ids.items()}
+
+
+def _rows(value: Any) -> Any:
+    """What dashboards/page/templates.py made columns of."""
+    if isinstance(value, list):
+        return [*map(_rows, value)]
+    if not isinstance(value, dict):
+        return value
+    if not isinstance(value.get("columns"), dict):
+        return {name: _rows(part) for name, part in value.items()}
+    columns = {name: _rows(part) for name, part in value["columns"].items()}
+    rows = [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
+    return rows if value["keys"] is None else dict(zip(value["keys"], rows, strict=True))
 
 
 def _unpack(text: str) -> str:

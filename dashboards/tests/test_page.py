@@ -14,6 +14,7 @@ from dashboards.glossary import glossary
 from dashboards.loaded.runs import find_runs
 from dashboards.report import write_report
 from dashboards.tests.browser import Browser, violations
+from dashboards.tests.packed import runs_of
 from dashboards.tests.synthetic import Operation, write_run
 from dashboards.tests.test_explanations import ALLOCATION, ANATOMY, HOSTILE, explain
 
@@ -400,8 +401,8 @@ def test_what_the_time_went_to_lies_below_the_waveform(browser: Browser, hostile
     browser.go(f"#/sample/{hostile.name}/3")
     zero = browser.evaluate(
         "(async () => { const { runs } = JSON.parse(document.getElementById('data').textContent);"
-        f"const run = await tailscope.figures.json(runs['{hostile.name}']);"
-        "return run.samples['3'].window[2]; })()"
+        f"const pack = await tailscope.figures.json(runs['{hostile.name}']);"
+        f"return pack['{hostile.name}'].samples['3'].window[2]; }})()"
     )
     assert browser.evaluate("document.querySelector('.instant .why').textContent") == ANATOMY["sentence"]
     bars = browser.evaluate(
@@ -426,6 +427,36 @@ def test_the_heap_shows_what_was_visited_in_order(browser: Browser, hostile: Pat
     assert visited[1] == sorted(visited[1], reverse=True)
     text = browser.evaluate("document.querySelector('.heap').textContent")
     assert "Blocks that the search for 16 bytes visited: 2, from 0x20000058 to 0x20000000." in text
+
+
+def test_of_many_runs_each_page_and_sample_comes_out_of_its_pack(runs_folder: Path, tmp_path: Path) -> None:
+    """The same words as where nothing but the runs is packed."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("dashboards.report.MANY", 3)
+        path = write_report(find_runs(runs_folder), tmp_path / "many.html")
+    pages = {"few": write_report(find_runs(runs_folder), tmp_path / "few.html"), "many": path}
+    shown = {}
+    for name, page in pages.items():
+        kept = runs_of(page.read_text(encoding="utf-8"))
+        with opened(page) as browser:
+            texts = []
+            for run in find_runs(runs_folder):
+                key = next(iter(kept[run.name]["samples"]))
+                for address in (
+                    "comparison",
+                    "ramp",
+                    "agreement",
+                    f"run/{run.name}",
+                    f"sample/{run.name}/{key}",
+                ):
+                    browser.go(f"#/{address}?scenario=mem_frag")
+                    texts.append(browser.page.locator(SHOWN).first.inner_text().partition("\nrun.json")[0])
+            assert_quiet(browser)
+            shown[name] = texts
+    assert shown["few"] == shown["many"]
+    assert "Not in this report" not in "".join(shown["many"])
+    # Of two scenarios, each with all of its runs together.
+    assert [page.read_text(encoding="utf-8").count('id="run-') for page in pages.values()] == [4, 2]
 
 
 WAITING = "[...document.querySelectorAll('.plot')].filter(one => one.checkVisibility() && !one.dataset.drawn)"
