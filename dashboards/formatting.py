@@ -52,8 +52,3 @@ def spoken(name: str) -> str:
     listed = " and ".join([*([", ".join(settings[:-1])] if settings[1:] else []), *settings[-1:]])
     allocator = words[0] + (f" with {listed}" if settings else "")
     return ", ".join([allocator, *words[end:]]) + bracket + doubt
-
-
-def every_run(count: int) -> str:
-    """`both runs`."""
-    return {1: "the run", 2: "both runs"}.get(count, f"all {count} runs")
