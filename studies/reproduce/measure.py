@@ -112,13 +112,13 @@ class EmptySection:
 
 @dataclass(frozen=True)
 class HeapStudy:
-    """The heap that a scenario needs on one allocator, for each seed. Without `searches` the
-    smallest heap is not looked for. `processes` share the work, and change nothing.
+    """The heap that a scenario needs on one allocator, for each of so many seeds. Without
+    `searches` the smallest heap is not looked for. `processes` share the work, and change nothing.
     """
 
     allocator: str
     scenario: str
-    seeds: tuple[int, ...]
+    seeds: int
     heap_bytes: int
     knobs: Mapping[str, int] = field(default_factory=dict)
     searches: bool = True
@@ -129,10 +129,9 @@ class HeapStudy:
         cost_metric_bytes; what was measured again in a heap of that size ends in `_there`; ratio_1
         to ratio_4 are Johnstone's. Null where there is no such figure. Raises HostHeapError.
         """
-        scenarios = [catalogue.load(self.scenario, {}, seed) for seed in self.seeds]
         drawn = [
-            traces.of_steps(scenario.name, scenario.generator.steps(), seed)
-            for scenario, seed in zip(scenarios, self.seeds, strict=True)
+            traces.of_steps(self.scenario, catalogue.load(self.scenario, {}, seed).generator.steps(), seed)
+            for seed in range(1, self.seeds + 1)
         ]
         study = Study(
             *(drawn, [self.allocator], self.heap_bytes, self.knobs, self.processes), searches=self.searches

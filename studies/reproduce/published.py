@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from functools import cache
 from math import sqrt
 from pathlib import Path
-from typing import Literal
+from typing import Annotated, Literal
 
 from pydantic import Field
 
@@ -128,10 +128,10 @@ class Making(Document):
     """How a table is made again: by which recipes, from which scenarios, in which ways.
 
     `scenarios` are by column, row, part or a word of the part's title, or "" for all; `figures`
-    are the expressions that give them (engine.py), by the same. `empty` is the scenario of the
-    fixed cost, where it is not the table's own. What stands in braces in `made_from` and `notes` is
-    computed. What may show a cause are the `instructions` of each allocator, an expression, and
-    `witnesses`: figures by part, row and column.
+    are the expressions that give them (engine.py), by the same. What stands in braces in
+    `made_from` and `notes` is computed: properties of the engine's Bench. What may show a cause are
+    the `instructions` of each allocator, an expression, and `witnesses`: figures by part, row and
+    column.
     """
 
     by: list[str]
@@ -142,11 +142,10 @@ class Making(Document):
     notes: list[str] = Field(default_factory=list)
     resolution: dict[str, float] = Field(default_factory=dict)
     names: dict[str, str] = Field(default_factory=dict)
-    empty: str = ""
     counts_probes: bool = False
     knob: str = ""
     instructions: str = ""
-    witnesses: dict[str, list[str]] = Field(default_factory=dict)
+    witnesses: dict[str, Annotated[tuple[str, str, str], Field(strict=False)]] = Field(default_factory=dict)
     heap_bytes: int = 0
     searches: bool = True
 
