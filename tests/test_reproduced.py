@@ -12,7 +12,7 @@ import pytest
 from base.paths import ROOT
 from studies.reproduce import beside as reproduce_beside
 from studies.reproduce import engine, published
-from studies.reproduce.beside import beside, over_seeds
+from studies.reproduce.beside import Beside, over_seeds
 from studies.reproduce.engine import Budget
 from studies.reproduce.kept import kept
 from studies.reproduce.measure import HeapStudy
@@ -50,7 +50,7 @@ def lines_of(name: str) -> list[list[str]]:
 def test_every_published_figure_stands_in_the_results(source: Source, table: PublishedTable) -> None:
     """Row by row, as it is typed, whatever was made here."""
     lines = lines_of(table.name)
-    bare = section(beside(source, table, None))
+    bare = section(Beside(source, table, None))
     for grid in bare["grids"]:
         for line in grid["lines"]:
             assert any(result[: len(line)] == list(line) for result in lines), (
@@ -80,7 +80,7 @@ def test_cycles_are_near_what_a_run_of_these_sources_gives() -> None:
         for pair in made.pairs:
             if pair.here is None or not pair.published:
                 continue
-            part = made.table.part_called(pair.part)
+            (part,) = (part for part in made.table.part if part.title == pair.part)
             rows = iter(result)
             assert any(line[:2] == [pair.row, "published"] for line in rows)
             line = next(line for line in rows if line[:2] == ["", pair.variant])

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
+from itertools import product
 from statistics import median_low
-from typing import Any, TypeAlias, TypeVar
+from typing import Any, TypeAlias
 
 from base.files import results
 from studies.reproduce.published import (
@@ -38,13 +40,6 @@ class MadeFigure:
     """Of each seed, in their order."""
     placements: int = 0
 
-    @property
-    def constant(self) -> bool:
-        """True if every seed, or placement, gave it."""
-        return self.least is not None and self.least == self.most
-
-
-Key = TypeVar("Key", bound=Hashable)
 
 Place: TypeAlias = tuple[str, str, str]
 """Part, row and column. The row is the publication's word, or an allocator here that it lacks."""
@@ -86,11 +81,6 @@ def over_placements(figures: Sequence[MadeFigure]) -> MadeFigure:
     return replace(
         first, value=median_low(values), least=min(values), most=max(values), placements=len(values)
     )
-
-
-def present(figures: Mapping[Key, MadeFigure | None]) -> dict[Key, MadeFigure]:
-    """The figures that are not None."""
-    return {key: figure for key, figure in figures.items() if figure is not None}
 
 
 # Published figures beside those made here, figure by figure: as pairs, in words, as rows.
@@ -150,19 +140,33 @@ class Beside:
     source: Source
     table: PublishedTable
     remade: Remade | None
-    pairs: tuple[Pair, ...] = ()
 
     @property
     def misprints(self) -> list[Misprint]:
         return [misprint for misprint in self.source.misprint if misprint.table == self.table.name]
 
-    def rows(self, part: Part) -> list[str]:
-        """The publication's rows, then those that only are here."""
-        here = [pair.row for pair in self.pairs if pair.part == part.title]
-        return list(dict.fromkeys([*part.rows, *here]))
+    @property
+    def variants(self) -> Mapping[str, Figures]:
+        return self.remade.variants if self.remade else {}
 
-    def variants(self) -> tuple[str, ...]:
-        return tuple(self.remade.variants) if self.remade else ()
+    @cached_property
+    def pairs(self) -> list[Pair]:
+        """Of each variant and part the publication's rows, then those that only are here."""
+        doubtful = {(misprint.part, misprint.row, misprint.column) for misprint in self.misprints}
+        doubtful |= {(part.title, row, "stdv") for part, row in impossible_deviations(self.table)}
+        pairs = []
+        for (variant, figures), part in product((self.variants or {"": {}}).items(), self.table.part):
+            further = [row for title, row, _ in figures if title == part.title]
+            for row in dict.fromkeys([*part.rows, *further]):
+                figures_printed = part.rows.get(row, [None] * len(part.columns))
+                for column, printed in zip(part.columns, figures_printed, strict=True):
+                    place = part.title, row, column
+                    here = figures.get(place)
+                    if printed is not None or here is not None:
+                        allocator = self.source.names.get(row) or (None if row in part.rows else row)
+                        unit = part.unit_of(column)
+                        pairs.append(Pair(*place, unit, allocator, variant, printed, place in doubtful, here))
+        return pairs
 
     def of(self, part: Part, variant: str | None = None) -> list[Pair]:
         """The pairs of a part, in one variant if it is named."""
@@ -171,37 +175,6 @@ class Beside:
             for pair in self.pairs
             if pair.part == part.title and (variant is None or pair.variant == variant)
         ]
-
-
-def beside(source: Source, table: PublishedTable, remade: Remade | None) -> Beside:
-    """Puts the two beside each other."""
-    made = Beside(source, table, remade)
-    return replace(made, pairs=tuple(_pairs(made)))
-
-
-def _pairs(made: Beside) -> Iterator[Pair]:
-    doubtful = {(misprint.part, misprint.row, misprint.column) for misprint in made.misprints}
-    doubtful |= {(part.title, row, "stdv") for part, row in impossible_deviations(made.table)}
-    for variant in made.variants() or ("",):
-        figures = made.remade.variants[variant] if made.remade else {}
-        for part in made.table.part:
-            further = [row for title, row, _ in figures if title == part.title]
-            for row in dict.fromkeys([*part.rows, *further]):
-                for column in part.columns:
-                    place = part.title, row, column
-                    printed = part.rows[row][part.columns.index(column)] if row in part.rows else None
-                    here = figures.get(place)
-                    if printed is None and here is None:
-                        continue
-                    yield Pair(
-                        *place,
-                        part.unit_of(column),
-                        made.source.names.get(row) or (None if row in part.rows else row),
-                        variant,
-                        printed,
-                        place in doubtful,
-                        here,
-                    )
 
 
 DOUBTFUL = "†"

@@ -9,7 +9,7 @@ import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import combinations, pairwise, product
+from itertools import chain, combinations, pairwise, product, starmap
 from math import isnan, nan
 
 from scipy.stats import binomtest, spearmanr
@@ -81,7 +81,7 @@ def _conclusion(made: Beside, claim: Claim) -> Conclusion:
         return Conclusion(claim.says, UNTOLD, f"{why}.")
     if not (claim.ascending or claim.equal or claim.printed):
         return Conclusion(claim.says, UNTOLD, "It states nothing that a figure could show.")
-    judged = made.remade.judged or made.variants()[:1]
+    judged = made.remade.judged or [*made.variants][:1]
     compared = {name: pairs for name in judged if (pairs := list(_compared(made, claim, name)))}
     if not compared:
         return Conclusion(claim.says, UNTOLD, "Nothing of it was made here.")
@@ -157,19 +157,18 @@ def _compared(made: Beside, claim: Claim, variant: str) -> Iterator[_Comparison]
             yield from _as_printed(made, claim, part, variant)
             continue
         figures = {(pair.row, pair.column): pair.here for pair in made.of(part, variant) if pair.here}
-        for line in claim.along or (part.columns if claim.of == "rows" else list(part.rows)):
-            orders = (product(lower, upper) for lower, upper in pairwise(claim.ascending))
-            pairs = [*(pair for order in orders for pair in order), *combinations(claim.equal, 2)]
-            for names in pairs:
-                places = [(name, line) if claim.of == "rows" else (line, name) for name in names]
-                lesser, greater = map(figures.get, places)
-                if lesser and greater:
-                    alike = bool(claim.equal)
-                    yield _Comparison(
-                        *(part, line, names, (lesser, greater), part.unit_of(places[0][1])),
-                        judge(lesser, greater, alike),
-                        judge(replace(lesser, placements=0), replace(greater, placements=0), alike),
-                    )
+        lines = claim.along or (part.columns if claim.of == "rows" else part.rows)
+        ascending = chain.from_iterable(starmap(product, pairwise(claim.ascending)))
+        for line, names in product(lines, [*ascending, *combinations(claim.equal, 2)]):
+            places = [(name, line) if claim.of == "rows" else (line, name) for name in names]
+            lesser, greater = map(figures.get, places)
+            if lesser and greater:
+                alike = bool(claim.equal)
+                yield _Comparison(
+                    *(part, line, names, (lesser, greater), part.unit_of(places[0][1])),
+                    judge(lesser, greater, alike),
+                    judge(replace(lesser, placements=0), replace(greater, placements=0), alike),
+                )
 
 
 def _as_printed(made: Beside, claim: Claim, part: Part, variant: str) -> Iterator[_Comparison]:
@@ -178,7 +177,7 @@ def _as_printed(made: Beside, claim: Claim, part: Part, variant: str) -> Iterato
         if pair.here is None or pair.published is None or (claim.along and line not in claim.along):
             continue
         printed = MadeFigure(pair.published, 1, pair.here.resolution)
-        equal = pair.difference == 0 and (pair.here.least is None or pair.here.constant)
+        equal = pair.difference == 0 and pair.here.least == pair.here.most
         names = (f"{pair.row} here", "printed")
         verdict = HOLDS if equal else REVERSES
         yield _Comparison(part, pair.column, names, (pair.here, printed), pair.unit, verdict, verdict)
@@ -232,7 +231,8 @@ def headline(made: Beside) -> str:
         return "nothing to compare"
     if made.remade is None:
         return "not made here yet"
-    first = [pair for pair in made.pairs if pair.variant == made.variants()[0]]
+    variant = next(iter(made.variants))
+    first = [pair for pair in made.pairs if pair.variant == variant]
     compared = [pair for pair in first if pair.difference is not None]
     if made.table.compared == "exactly":
         equal = sum(pair.difference == 0 for pair in compared)
@@ -244,7 +244,7 @@ def headline(made: Beside) -> str:
         bounds = {row: value for (row, column), value in values.items() if column == "by the formula"}
         below = sum(values[row, "used"] <= value for row, value in bounds.items())
         return f"{_of(below, len(bounds))} within the formula"
-    orders = list(_orders(made, made.variants()[0]))
+    orders = list(_orders(made, variant))
     ranks = _ranks(orders) if orders else "too few to rank"
     if made.table.compared == "by order":
         return ranks

@@ -33,7 +33,6 @@ from studies.reproduce.beside import (
     MadeFigure,
     Place,
     Remade,
-    beside,
     over_placements,
     over_seeds,
 )
@@ -97,7 +96,7 @@ class Budget:
 
 
 def chosen(words: Sequence[str]) -> tuple[str, ...]:
-    """The tables that are named, each once; all without a name. Raises UnknownTableError."""
+    """The tables that are named, each once; all without a name. Raises TailscopeError."""
     for word in words:
         published.find(word)
     return tuple(name for name in published.names() if not words or name in words)
@@ -111,7 +110,7 @@ def run(names: Sequence[str], budget: Budget, measure: Measure) -> Iterator[Besi
     for name in names:
         source, table = published.find(name)
         remade = Bench(source, table, table.making, budget, measure).remade() if table.making else None
-        yield beside(source, table, remade)
+        yield Beside(source, table, remade)
 
 
 @dataclass(frozen=True)

@@ -108,25 +108,26 @@ def _grid(made: Beside, part: Part) -> Mapping[str, Any]:
         "title": part.title,
         "caption": caption,
         "headings": ["", "", *part.columns, *(["n"] if made.remade else [])],
-        "lines": [cells for row in made.rows(part) for cells in _lines(made, part, row)],
+        "lines": list(_lines(made, part)),
     }
 
 
-def _lines(made: Beside, part: Part, row: str) -> Iterator[list[str]]:
-    """The lines of a row: the published figures, then each variant made here."""
-    own = [pair for pair in made.of(part) if pair.row == row]
-    printed = {pair.column: beside.printed(pair) for pair in own}
-    called = row
-    if any(printed.values()):
-        yield [called, "published", *printed.values(), *([""] if made.remade else [])]
-        called = ""
-    for variant in made.variants():
-        pairs = {pair.column: pair for pair in own if pair.variant == variant}
-        counts = [f"{pair.here.n:,}" for pair in pairs.values() if pair.here]
-        if counts:
-            cells = [
-                beside.cell(pairs[column], made.table.compared) if column in pairs else beside.MISSING
-                for column in part.columns
-            ]
-            yield [called, variant, *cells, ", ".join(counts if len(set(counts)) > 1 else counts[:1])]
+def _lines(made: Beside, part: Part) -> Iterator[list[str]]:
+    """Of each row the published figures, then each variant made here."""
+    for row in dict.fromkeys(pair.row for pair in made.of(part)):
+        own = [pair for pair in made.of(part) if pair.row == row]
+        printed = {pair.column: beside.printed(pair) for pair in own}
+        called = row
+        if any(printed.values()):
+            yield [called, "published", *printed.values(), *([""] if made.remade else [])]
             called = ""
+        for variant in made.variants:
+            pairs = {pair.column: pair for pair in own if pair.variant == variant}
+            counts = [f"{pair.here.n:,}" for pair in pairs.values() if pair.here]
+            if counts:
+                cells = [
+                    beside.cell(pairs[column], made.table.compared) if column in pairs else beside.MISSING
+                    for column in part.columns
+                ]
+                yield [called, variant, *cells, ", ".join(counts if len(set(counts)) > 1 else counts[:1])]
+                called = ""

@@ -32,10 +32,6 @@ Printed = float | int | str
 _PERCENT = "%"
 
 
-class UnknownTableError(TailscopeError):
-    """There is no such table. The message says how to find one."""
-
-
 class Part(Document):
     """Figures that stand together, in the publication's own words.
 
@@ -165,10 +161,6 @@ class PublishedTable(Document):
     part: list[Part] = Field(default_factory=list)
     making: Making | None = None
 
-    def part_called(self, title: str) -> Part:
-        """Raises KeyError."""
-        return {part.title: part for part in self.part}[title]
-
 
 class Source(Document):
     """One publication. `names` gives the allocator here that is what the publication calls so, and
@@ -203,12 +195,12 @@ def names() -> tuple[str, ...]:
 
 
 def find(name: str) -> tuple[Source, PublishedTable]:
-    """The table of this name and where it is from. Raises UnknownTableError."""
+    """The table of this name and where it is from. Raises TailscopeError."""
     for publication in sources():
         for table in publication.table:
             if table.name == name:
                 return publication, table
-    raise UnknownTableError(
+    raise TailscopeError(
         f"There is no table {name!r}: `./lab heap reproduce --list` names them all.{near_miss(name, names())}"
     )
 

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from studies.reproduce import published
-from studies.reproduce.beside import Beside, Figures, MadeFigure, Remade, beside, over_placements, rows
+from studies.reproduce.beside import Beside, Figures, MadeFigure, Remade, over_placements, rows
 from studies.reproduce.conclusions import conclusions, headline, judge
 from studies.reproduce.page import section
 from studies.reproduce.published import Source
@@ -28,7 +28,7 @@ def made(name: str, figure: Callable[[float], float] = lambda value: value, **mo
         for column in part.columns
         if (value := part.printed(row, column)) is not None
     }
-    return beside(source, table, Remade({"here": here}, "a test", **more))  # type: ignore[arg-type]
+    return Beside(source, table, Remade({"here": here}, "a test", **more))  # type: ignore[arg-type]
 
 
 def planted(
@@ -38,7 +38,7 @@ def planted(
     assert pair.remade is not None
     place = pair.table.part[0].title, row, column
     here = {**pair.remade.variants["here"], place: MadeFigure(value, 10, 1)}
-    return beside(pair.source, pair.table, replace(pair.remade, variants={"here": here, **variants}))
+    return Beside(pair.source, pair.table, replace(pair.remade, variants={"here": here, **variants}))
 
 
 def words(pair: Beside) -> list[str]:
@@ -106,7 +106,7 @@ def test_a_cause_is_told_only_where_figures_here_show_it() -> None:
 
 def test_a_table_that_was_not_made_tells_nothing() -> None:
     source, table = published.find("thesis-3")
-    (conclusion,) = conclusions(beside(source, table, None))
+    (conclusion,) = conclusions(Beside(source, table, None))
     assert (conclusion.verdict, conclusion.says) == (
         "cannot be told",
         "Half Tree outperforms Buddy on the trace stable.",
@@ -151,7 +151,7 @@ def column(
         ("p", row, "c"): figure if isinstance(figure, MadeFigure) else MadeFigure(figure, 10, 1)
         for row, figure in here.items()
     }
-    return beside(source, source.table[0], Remade({"here": figures}, "a test"))
+    return Beside(source, source.table[0], Remade({"here": figures}, "a test"))
 
 
 def test_exactly_counts_what_differs() -> None:
@@ -198,7 +198,7 @@ def test_a_misprint_is_marked_told_and_not_ranked() -> None:
 
 def test_a_table_that_nobody_makes_shows_what_is_published() -> None:
     source = column("by order", {"A": 1, "B": "cut off", "C": "-"}, {}).source
-    pair = beside(source, source.table[0], None)
+    pair = Beside(source, source.table[0], None)
     assert headline(pair) == "not made here yet"
     assert [line[2] for line in section(pair)["grids"][0]["lines"]] == ["1", "cut off"]
     assert [row["here"] for row in rows(pair)] == [None, None, None]
@@ -230,5 +230,5 @@ def test_placement_is_the_cause_exactly_where_it_hides_the_difference(
     source, article = published.find("article-9")
     figures = {"TLSF": placed(*tlsf), "SEGLIST": placed(*seglist)}
     here = {(article.part[0].title, row, "p99"): figure for row, figure in figures.items()}
-    conclusion = conclusions(beside(source, article, Remade({"here": here}, "a test")))[0]
+    conclusion = conclusions(Beside(source, article, Remade({"here": here}, "a test")))[0]
     assert (conclusion.verdict, conclusion.cause.startswith("Placement. ")) == (word, hides)

@@ -14,7 +14,7 @@ import pytest
 
 from firmware.build import catalogue
 from studies.reproduce import page, published
-from studies.reproduce.beside import Beside, MadeFigure, Remade, beside
+from studies.reproduce.beside import Beside, MadeFigure, Remade
 from studies.reproduce.published import Part, Source
 
 SOURCES = [published.source(key) for key in published.SOURCES]
@@ -39,7 +39,8 @@ def test_the_misprints_are_what_the_figures_contradict_and_printed_so(source: So
     }
     assert shown == {(misprint.table, misprint.part, misprint.row) for misprint in source.misprint}
     for misprint in source.misprint:
-        part = published.find(misprint.table)[1].part_called(misprint.part)
+        table = published.find(misprint.table)[1]
+        (part,) = (part for part in table.part if part.title == misprint.part)
         assert part.printed(misprint.row, misprint.column) == misprint.printed
 
 
@@ -87,12 +88,12 @@ def made(name: str, scale: float = 1.1) -> Beside:
         for row in part.rows
         for column in part.columns
     }
-    return beside(source, table, Remade({"here": here}, "a test"))
+    return Beside(source, table, Remade({"here": here}, "a test"))
 
 
 def unmade(name: str) -> Beside:
     source, table = published.find(name)
-    return beside(source, table, None)
+    return Beside(source, table, None)
 
 
 def test_results_are_data_and_the_same_as_a_page(tmp_path: Path) -> None:
