@@ -12,7 +12,7 @@ from textwrap import shorten
 import numpy as np
 import plotly.graph_objects as go
 
-from analysis.bounds.parts import Block
+from analysis.bounds.price import Block
 from analysis.explain.sources import Sources
 from analysis.program.bounds import text as bounds_text
 from analysis.program.bounds.explained import Explained

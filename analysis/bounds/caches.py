@@ -136,12 +136,12 @@ def _keep(
 
 
 def _loops(successors: Mapping[Node, Sequence[Node]], inside: set[Node]) -> Iterable[set[Node]]:
-    weighed: dict[object, list[tuple[object, int]]] = {
-        u: [(v, 0) for v in following if v in inside] for u, following in successors.items() if u in inside
+    own: dict[object, list[object]] = {
+        u: [v for v in following if v in inside] for u, following in successors.items() if u in inside
     }
-    weighed[_ROOT] = [(u, 0) for u in weighed]
-    for component in components(_ROOT, weighed):
-        if is_loop(component, weighed):
+    own[_ROOT] = list(own)
+    for component in components(_ROOT, own):
+        if is_loop(component, own):
             yield set(component)  # type: ignore[arg-type]
 
 

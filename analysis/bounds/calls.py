@@ -88,18 +88,14 @@ class Calls:
 
     def _with_callers(self, own: set[int]) -> set[int]:
         """The functions with those that call them, also by way of others."""
-        return reaching(
-            own, {caller: [(to, 0) for to in targets] for caller, targets in self.callees.items()}
-        )
+        return reaching(own, self.callees)
 
     @cached_property
     def circles(self) -> list[list[int]]:
         """All functions, callees first; those that call each other stand together."""
-        ways = {
-            caller: [(target, 0) for target in sorted(targets)] for caller, targets in self.callees.items()
-        }
         nobody = -1
-        ways[nobody] = [(entry, 0) for entry in self.callees]
+        ways = {caller: sorted(targets) for caller, targets in self.callees.items()}
+        ways[nobody] = list(self.callees)
         return components(nobody, ways)[:0:-1]
 
     def never_comes_back(self, entry: int) -> bool:

@@ -15,27 +15,13 @@ from typing import Any
 from analysis.bounds.caches import COLD, Hot
 from analysis.bounds.calls import Calls, Contexts
 from analysis.bounds.costs import Costs
+from analysis.bounds.cut import Cut, Mark, Part, Section, Segments, Sink, Way
 from analysis.bounds.flow import Called, Node, Solved
 from analysis.bounds.graph import Disassembler
 from analysis.bounds.longest import longest_ways, reached, reaching
 from analysis.bounds.loops import Loops, Stated
 from analysis.bounds.pipeline import Timed
-from analysis.bounds.price import (
-    NOTHING,
-    Again,
-    Cut,
-    Mark,
-    Part,
-    Price,
-    Section,
-    Segments,
-    Sink,
-    Step,
-    Walk,
-    Way,
-    dearness,
-    most,
-)
+from analysis.bounds.price import NOTHING, Price, dearness, most
 from analysis.bounds.state import HANDLER, KINDS
 from analysis.errors import NoBoundError
 from analysis.explain.program import Program
@@ -125,7 +111,7 @@ class Sections:
         body = self._contexts.flow.body(holder.address)
         codes = (code for block in body.blocks.values() for code in block.instructions)
         code = next(code for code in codes if code.address == section.begin.address)
-        return replace(section, price=section.price.and_then(Step(body, code, cycles).price()))
+        return replace(section, price=section.price + Price(cycles, place=(body, code)))
 
     def handler(self, entry: int) -> Price:
         """The longest way through a handler, once it has been entered."""
@@ -139,23 +125,24 @@ class Sections:
         where it calls that at `end`, with both. Raises NoBoundError if there is none.
         """
         solved = self._contexts.solve(self._contexts.context(self._contexts.plain(entry)))
+        part = self._cut.part(solved, HANDLER, COLD)
         blocks = solved.body.blocks
-        part, _, returns = self._cut.part(Part(solved, self._timed.cached(solved, HANDLER, COLD)), HANDLER)
         starts: dict[Node, list[Price]] = {}
         sinks: dict[Node, list[Sink]] = {}
-        for sink in returns:
+        for sink in part.sinks:
             if blocks[sink.node[0]].last.call == end:
                 sinks.setdefault(sink.node, []).append(sink)
-        for (node, target), price in part.calls.items():
-            code = blocks[node[0]].last
-            if code.call == begin:
-                starts.setdefault(target, []).append(Price(self._costs.own(code)).and_then(price))
-            elif code.call == end:
-                sinks.setdefault(node, []).append(Sink(node, Mark(code.address), target[1], price))
+        for node, ways in part.successors.items():
+            for target, price in ways.items():
+                code = blocks[node[0]].last
+                if code.call == begin:
+                    starts.setdefault(target, []).append(Price(self._costs.own(code)) + price)
+                elif code.call == end:
+                    sinks.setdefault(node, []).append(Sink(node, Mark(code.address), target[1], price))
         for node in sinks:
-            part.successors[node] = []
+            part.successors[node] = {}
         priced = [
-            before.and_then(price).and_then(sink.after)
+            before + price + sink.after
             for start, prices in starts.items()
             for sink, price in self._between(part, start, sinks)
             for before in prices
@@ -206,10 +193,7 @@ class Sections:
             finally:
                 self._pricing.pop()
             if calls is not None:
-                segments = {
-                    way: Price(calls * price.cycles, (Again(price, calls),), price.why_not)
-                    for way, price in segments.items()
-                }
+                segments = {way: price * calls for way, price in segments.items()}
             self._segments[key] = segments
             if not any(map(called.masks.holds, KINDS)):
                 self._unheld.add(entry)
@@ -231,22 +215,21 @@ class Sections:
         if first == COLD:
             return segments
         entry = body.blocks[body.entry].instructions[0]
-        reads = Step(body, entry, lines.first_reads(costs, first)).price()
+        reads = Price(lines.first_reads(costs, first), place=(body, entry))
         warm = self._found_ways(solved, kind, Hot(hot.code or first.code, hot.data or first.data))
         return {
-            way: min(price, warm[way].and_then(reads), key=dearness) if way in warm else price
+            way: min(price, warm[way] + reads, key=dearness) if way in warm else price
             for way, price in segments.items()
         }
 
     def _found_ways(self, solved: Solved, kind: str, hot: Hot) -> Segments:
-        cached = self._timed.cached(solved, kind, hot)
-        part, sources, sinks = self._cut.part(Part(solved, cached), kind)
+        part = self._cut.part(solved, kind, hot)
         segments: Segments = {}
         by_node: dict[Node, list[Sink]] = {}
-        for sink in sinks:
+        for sink in part.sinks:
             by_node.setdefault(sink.node, []).append(sink)
-        ways = {node: self._between(part, node, by_node) for node in {source.node for source in sources}}
-        for source in sources:
+        ways = {node: self._between(part, node, by_node) for node in {source.node for source in part.sources}}
+        for source in part.sources:
             begin = source.begin
             if begin is not None and not ways[source.node]:
                 # No way leads on that ends the section, as far as they can be followed.
@@ -261,7 +244,7 @@ class Sections:
                 is_section = begin is not None and sink.end is not None
                 level = source.node[1].basepri if is_section and kind == "basepri" else 0
                 way = Way(begin, sink.end, None if sink.end else sink.masks, level)
-                most(segments, way, source.before.and_then(price).and_then(sink.after))
+                most(segments, way, source.before + price + sink.after)
         return segments
 
     def _called_ways(self, called: Called, kind: str, inside: bool, code: int, hot: Hot) -> Segments:
@@ -288,7 +271,7 @@ class Sections:
                 return 1
             return of_loop
 
-        part.cost.setdefault(node, 0)
+        part.cost.setdefault(node, NOTHING)
         inside = _from(node, part)
         ends = {end for end in sinks if end in inside}
         if not ends:
@@ -299,9 +282,10 @@ class Sections:
             ways = longest_ways(node, ends, part.successors, part.cost, passes)
         except NoBoundError as error:
             ways, irreducible = {}, {str(error)}
-        for (u, v), price in part.calls.items():
-            if u in alive and v in alive:
-                reasons.setdefault(u, set()).update(price.why_not)
+        for u in alive & part.successors.keys():
+            for v, price in part.successors[u].items():
+                if v in alive and price.why_not:
+                    reasons.setdefault(u, set()).update(price.why_not)
         # What leads nobody knows where may lead to any end.
         lost = {word for place, words in part.why_not.items() if place in inside for word in words}
         priced = []
@@ -312,8 +296,7 @@ class Sections:
             if reasons:
                 here = reaching({end}, part.successors) & inside
                 why_not |= {word for place, words in reasons.items() if place in here for word in words}
-            walks = [Walk(part, ways[end].trace, ways[end].cost)] if end in ways else []
-            price = Price(sum(walk.cycles for walk in walks), tuple(walks), frozenset(why_not))
+            price = ways.get(end, NOTHING) + Price(why_not=frozenset(why_not))
             priced += [(sink, price) for sink in sinks[end]]
         return priced
 
@@ -328,4 +311,4 @@ class Sections:
 
 def _from(node: Node, part: Part) -> set[Node]:
     """The nodes of a part that ways lead to from one."""
-    return reached([node], lambda at: (target for target, _ in part.successors.get(at, ())))
+    return reached([node], lambda at: part.successors.get(at, ()))

@@ -7,6 +7,7 @@ from random import Random
 import pytest
 
 from analysis.bounds.longest import Passes, longest_ways
+from analysis.bounds.price import Price
 
 Edges = dict[int, list[tuple[int, int]]]
 
@@ -30,8 +31,9 @@ def by_trying(
 def longest(
     entry: int, exits: set[int], edges: Edges, cost: dict[int, int], passes: Passes[int]
 ) -> int | None:
-    ways = longest_ways(entry, exits, edges, cost, passes)
-    return max((way.cost for way in ways.values()), default=None)
+    priced = {u: {v: Price(cycles) for v, cycles in following} for u, following in edges.items()}
+    ways = longest_ways(entry, exits, priced, {node: Price(cycles) for node, cycles in cost.items()}, passes)
+    return max((way.cycles for way in ways.values()), default=None)
 
 
 @pytest.mark.parametrize("passes", [0, 1, 2, 5])

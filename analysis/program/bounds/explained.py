@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-from analysis.bounds.parts import Block, spent
+from analysis.bounds.price import Block, spent
 from analysis.errors import NoBoundError
 from analysis.program.bounds.measure import Bounded, BoundsReport
 from analysis.program.parts import Hidden

@@ -12,8 +12,9 @@ from typing import Any, ClassVar
 from analysis.bounds import costs
 from analysis.bounds.caches import full
 from analysis.bounds.costs import Costs, Memory
+from analysis.bounds.cut import Section
 from analysis.bounds.loops import Stated
-from analysis.bounds.price import Price, Section, dearness
+from analysis.bounds.price import Price, dearness
 from analysis.bounds.sections import Sections
 from analysis.bounds.state import HANDLER, KINDS, SERVICE_CALL, SOME
 from analysis.errors import NoBoundError
