@@ -28,7 +28,7 @@ from base.files.complaints import quoted
 from base.files.errors import CaptureError
 from base.run_folder.edges import MOST_SAMPLES, Words
 from base.run_folder.tables import without_panic
-from capture.importing.timed import LINE_MOST_BYTES, Selection, Timed, agreed, check_count, stated_in
+from capture.importing.timed import LINE_MOST_BYTES, Named, Timed, agreed, among, check_count, stated_in
 
 MOST_BYTES = 1 << 37
 """2**33 samples of 8 channels. They are read as a stream."""
@@ -55,10 +55,8 @@ def is_heading(line: str) -> bool:
     return line.startswith(_COMMENT) or _TIME.match(line.strip('"')) is not None
 
 
-def read_level_table(
-    file: BinaryIO, selection: Selection, samplerate_hz: int | None
-) -> tuple[str, Timed, dict[str, str]]:
-    """The format, the chosen channels, and what each of ours is called there.
+def read_level_table(file: BinaryIO, named: Named, samplerate_hz: int | None) -> Timed:
+    """The chosen channels.
 
     The end is the last line, or what DSView calls its count of samples if that is more. Raises
     CaptureError.
@@ -67,13 +65,18 @@ def read_level_table(
     rate_hz = agreed(stated_hz, samplerate_hz)
     if rate_hz is None and kind != SALEAE:
         raise CaptureError("it states no samplerate; give --samplerate.")
-    chosen = selection.among(names)
-    blocks = _Blocks(file, kind, len(names))
+    chosen = among(named, names)
     changed: list[tuple[npt.NDArray[np.float64], Words]] = []
     begin, end, rows, digits, before, count_changed = 0.0, -np.inf, 0, 0, -1, 0
-    for block in blocks:
+    cut = False
+    for block, cut in _blocks(file, kind, len(names)):
+        if cut:
+            break
         table = _table(block, kind, len(names))
-        word = _words(table, list(chosen.values()))
+        levels = table.select(f"c{index}" for index in chosen.values()).to_numpy()
+        if levels.max() > 1:
+            raise CaptureError("a level in it is neither 0 nor 1.")
+        word = np.packbits(levels, axis=1, bitorder="little")[:, 0]
         if kind == SIGROK:
             time = np.arange(rows, rows + word.size, dtype=np.float64)
         else:
@@ -91,25 +94,25 @@ def read_level_table(
         raise CaptureError("it has no line but the heading.")
     per_s = rate_hz if rate_hz and kind != SALEAE else 10**digits
     unit = 1 if kind == SIGROK else per_s
-    place = np.concatenate([time for time, _ in changed]) * unit
-    word = np.concatenate([word for _, word in changed])
+    place, word = (np.concatenate(parts) for parts in zip(*changed, strict=True))
     if max(abs(begin), abs(end)) * unit > _MOST_TICK:
         raise CaptureError("a time in it is none of a capture.")
-    ticks = np.rint(place).astype(np.int64)
-    if kind == DSVIEW and np.abs(place - ticks).max() > _ROUNDING:
+    ticks = np.rint(place * unit).astype(np.int64)
+    if kind == DSVIEW and np.abs(place * unit - ticks).max() > _ROUNDING:
         raise CaptureError(f"its times do not lie on samples of {per_s:,} Hz.")
-    first, after = round(begin * unit), round(end * unit) + (kind != SALEAE)
+    after = round(end * unit) + (kind != SALEAE)
     flips = word[1:] ^ word[:-1]
-    timed = Timed(
+    return Timed(
+        format=kind,
+        named={name: names[index] for name, index in chosen.items()},
         initial={name: bool(word[0] >> bit & 1) for bit, name in enumerate(chosen)},
         changes={name: ticks[1:][flips >> bit & 1 != 0] for bit, name in enumerate(chosen)},
-        begin=first,
-        end=max(after, count) if count and not blocks.cut else after,
+        begin=round(begin * unit),
+        end=max(after, count) if count and not cut else after,
         tick_s=Fraction(1, per_s),
         samplerate_hz=stated_hz,
-        cut=blocks.cut,
+        cut=cut,
     )
-    return kind, timed, {name: names[index] for name, index in chosen.items()}
 
 
 def _heading(file: BinaryIO) -> tuple[str, list[str], int | None, int]:
@@ -142,29 +145,25 @@ def _heading(file: BinaryIO) -> tuple[str, list[str], int | None, int]:
     return DSVIEW if "(" in cells[0] else SALEAE, cells[1:], rate_hz, count
 
 
-class _Blocks:
-    """Whole lines, some megabytes at a time. `cut`: the last line has no end, and was left out."""
-
-    def __init__(self, file: BinaryIO, kind: str, channels: int) -> None:
-        self._file = file
-        time = r"" if kind == SIGROK else r'"?[0-9.,e+-]+"?, ?'
-        self._whole = re.compile(rf"{time}[01](?:, ?[01]){{{channels - 1}}}\r?".encode())
-        self.cut = False
-
-    def __iter__(self) -> Iterator[bytes]:
-        rest = b""
-        while block := self._file.read(_BLOCK_BYTES):
-            whole, _, rest = (rest + block).rpartition(b"\n")
-            if len(rest) > LINE_MOST_BYTES:
-                raise CaptureError(f"a line in it has more than {LINE_MOST_BYTES:,} bytes.")
-            if whole := whole.strip():
-                yield whole
-        if self._whole.fullmatch(rest):
-            yield rest
-        elif rest.strip():
-            self.cut = True
-            if not _BEGUN.fullmatch(rest):
-                raise CaptureError("its last line is neither times nor levels.")
+def _blocks(file: BinaryIO, kind: str, channels: int) -> Iterator[tuple[bytes, bool]]:
+    """Whole lines, some megabytes at a time; and at the end nothing and true, where the last line
+    was cut.
+    """
+    time = r"" if kind == SIGROK else r'"?[0-9.,e+-]+"?, ?'
+    whole = re.compile(rf"{time}[01](?:, ?[01]){{{channels - 1}}}\r?".encode())
+    rest = b""
+    while block := file.read(_BLOCK_BYTES):
+        lines, _, rest = (rest + block).rpartition(b"\n")
+        if len(rest) > LINE_MOST_BYTES:
+            raise CaptureError(f"a line in it has more than {LINE_MOST_BYTES:,} bytes.")
+        if lines := lines.strip():
+            yield lines, False
+    if whole.fullmatch(rest):
+        yield rest, False
+    elif rest.strip():
+        if not _BEGUN.fullmatch(rest):
+            raise CaptureError("its last line is neither times nor levels.")
+        yield b"", True
 
 
 def _table(block: bytes, kind: str, channels: int) -> pl.DataFrame:
@@ -191,14 +190,3 @@ def _times(column: pl.Series) -> tuple[npt.NDArray[np.float64], int]:
         raise CaptureError(f"its time {wrong} is no number of seconds; export without ISO 8601 timestamps.")
     decimals = text.str.extract(r"\.([0-9]+)$").str.len_bytes().max()
     return time, min(decimals, _DIGITS_MOST) if isinstance(decimals, int) else 0
-
-
-def _words(table: pl.DataFrame, columns: list[int]) -> Words:
-    """A byte for each line: bit i is the level in column i of `columns`."""
-    word = np.zeros(table.height, np.uint8)
-    for bit, column in enumerate(columns):
-        level = table[f"c{column}"].to_numpy()
-        if level.max() > 1:
-            raise CaptureError("a level in it is neither 0 nor 1.")
-        word |= level << np.uint8(bit)
-    return word

@@ -13,6 +13,7 @@ import struct
 from collections.abc import Mapping
 from fractions import Fraction
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -20,14 +21,13 @@ import numpy.typing as npt
 from base.files.errors import CaptureError
 from base.files.whole import read_bytes
 from base.run_folder.edges import MOST_EDGES
-from capture.importing.timed import Selection, Timed, check_count
+from capture.importing.timed import Named, Timed, among, check_count
 
 MAGIC = b"<SALEAE>"
 _HEADER = struct.Struct("<8sii")
 _CHUNK_0 = struct.Struct("<IddQ")
 _CHUNK_1 = struct.Struct("<QIdddQ")
 _TIME_BYTES = 8
-Seconds = npt.NDArray[np.float64]
 _FILE = re.compile(r"digital_([0-9]{1,3})\.bin")
 _MOST_BYTES = _HEADER.size + _CHUNK_1.size + _TIME_BYTES * MOST_EDGES
 
@@ -38,46 +38,51 @@ def files_in(folder: Path) -> dict[str, Path]:
     return dict(sorted(paths.items(), key=lambda item: int(item[0].partition("_")[2])))
 
 
-def read_saleae_binary(files: Mapping[str, Path], selection: Selection) -> tuple[Timed, dict[str, str]]:
-    """The chosen channels, and what each of ours is called there. Raises CaptureError, OSError."""
+class _Channel(NamedTuple):
+    """What a file says: the samplerate, begin and end in seconds, the level before the changes, and
+    those that came. Where it is `cut` within them, it is known up to the last that came.
+    """
+
+    rate_hz: int | None
+    begin_s: float
+    end_s: float
+    level: bool
+    times: npt.NDArray[np.float64]
+    cut: bool
+
+
+def read_saleae_binary(files: Mapping[str, Path], named: Named) -> Timed:
+    """The chosen channels. Raises CaptureError, OSError."""
     names = list(files)
-    chosen = {name: names[index] for name, index in selection.among(names).items()}
-    initial: dict[str, bool] = {}
-    changes: dict[str, Seconds] = {}
-    spans, whole_ends, ends = set(), set(), []
-    for name, theirs in chosen.items():
-        path = files[theirs]
-        rate_hz, begin_s, end_s, count, initial[name], times = _channel(
-            read_bytes(path, _MOST_BYTES), path.name
-        )
-        check_count(sum(part.size for part in changes.values()) + times.size)
-        spans.add((rate_hz, begin_s))
-        if times.size == count:
-            whole_ends.add(end_s)
-        else:  # the file ends within its changes: it is known up to the last that came
-            end_s = float(times[-1]) if times.size else begin_s
-        ends.append(end_s)
-        changes[name] = times
+    named = {name: names[index] for name, index in among(named, names).items()}
+    channels = {name: _channel(files[theirs]) for name, theirs in named.items()}
+    check_count(sum(channel.times.size for channel in channels.values()))
+    spans = {(channel.rate_hz, channel.begin_s) for channel in channels.values()}
+    whole_ends = {channel.end_s for channel in channels.values() if not channel.cut}
     if len(spans) != 1 or len(whole_ends) > 1:
         raise CaptureError("its channels differ in samplerate, begin or end; export them together.")
-    end_s, cut = min(ends), not whole_ends or min(ends) not in whole_ends
+    end_s = min(channel.end_s for channel in channels.values())
+    cut = end_s not in whole_ends
     ((rate_hz, begin_s),) = spans
     return Timed(
-        initial=initial,
-        changes={name: times[times <= end_s] if cut else times for name, times in changes.items()},
+        format="Saleae binary",
+        named=named,
+        initial={name: channel.level for name, channel in channels.items()},
+        changes={
+            name: channel.times[channel.times <= end_s] if cut else channel.times
+            for name, channel in channels.items()
+        },
         begin=begin_s,
         end=end_s,
         tick_s=Fraction(1),
         floats=True,
         samplerate_hz=rate_hz,
         cut=cut,
-    ), chosen
+    )
 
 
-def _channel(data: bytes, file: str) -> tuple[int | None, float, float, int, bool, Seconds]:
-    """What a file says: the samplerate, begin and end in seconds, how many changes there are, the
-    level before them, and those that came.
-    """
+def _channel(path: Path) -> _Channel:
+    data, file = read_bytes(path, _MOST_BYTES), path.name
     try:
         magic, version, kind = _HEADER.unpack_from(data)
         if magic != MAGIC or kind != 0:
@@ -98,4 +103,6 @@ def _channel(data: bytes, file: str) -> tuple[int | None, float, float, int, boo
     if count > MOST_EDGES or (came >= count and len(data) != at + _TIME_BYTES * count):
         raise CaptureError(f"{file} has {len(data):,} bytes, other than its {count:,} changes take.")
     times = np.frombuffer(data, "<f8", min(came, count), at).astype(np.float64)
-    return int(rate) or None, begin_s, end_s, count, bool(level), times
+    if cut := times.size < count:
+        end_s = float(times[-1]) if times.size else begin_s
+    return _Channel(int(rate) or None, begin_s, end_s, bool(level), times, cut)

@@ -8,6 +8,7 @@ tells neither the end of the capture nor the numbers of a vector's bits.
 from __future__ import annotations
 
 import re
+from collections import defaultdict
 from collections.abc import Callable, Iterator
 from fractions import Fraction
 from itertools import islice, takewhile
@@ -15,7 +16,10 @@ from typing import BinaryIO, NamedTuple
 
 from base.files.complaints import quoted
 from base.files.errors import CaptureError
-from capture.importing.timed import Changes, Lines, Selection, Timed, by_path, stated_in
+from capture.importing.timed import LEVELS, LINE_MOST_BYTES, Changes, Named, Timed, by_path, nets, stated_in
+
+TEXT_MOST_BYTES = 256 << 20
+"""A line stands for a change: what is more has more edges than are read."""
 
 _TIMESCALE = re.compile(r"(1|10|100) ?(s|ms|us|ns|ps|fs)")
 _UNITS = {unit: Fraction(1, 1000**power) for power, unit in enumerate(("s", "ms", "us", "ns", "ps", "fs"))}
@@ -23,10 +27,7 @@ _UNITS = {unit: Fraction(1, 1000**power) for power, unit in enumerate(("s", "ms"
 _STATED_RATE = re.compile(r"Acquisition with \d+/\d+ channels at ([0-9.]{1,15} [kMG]?Hz)")
 _RANGE = re.compile(r"(.*?) ?\[(-?[0-9]{1,9}):(-?[0-9]{1,9})\]")
 _BIT = re.compile(r"(.*?) ?\[(-?[0-9]{1,9})\]")
-# Of the nine states of VHDL a weak level is a level; the rest are none.
-_LEVELS = {"0": False, "1": True, "L": False, "l": False, "H": True, "h": True}
-_UNKNOWN = "xXzZuUwW-"
-_VECTOR, _VALUE_APART = "bB", "bBrRsS"
+_SCALAR, _VECTOR, _NO_LEVEL = {*LEVELS, *"xXzZuUwW-"}, "bB", "rRsS"
 _NO_LEVELS = ("real", "realtime", "shortreal", "string", "event")
 _MOST_VARIABLES = 1 << 20
 _MOST_WORDS = 4096
@@ -46,19 +47,8 @@ class _Variable(NamedTuple):
     last: int
 
 
-class _Bit(NamedTuple):
-    """A bit of what has this code, counted from the least significant."""
-
-    code: str
-    place: int
-
-
-class _Header(NamedTuple):
-    """The declarations: the variables, the timescale, the samplerate."""
-
-    variables: list[_Variable]
-    unit_s: Fraction | None
-    samplerate_hz: int | None
+Bit = tuple[str, int]
+"""A bit of what has this code, counted from the least significant."""
 
 
 def _variable(words: list[str], scopes: list[str]) -> _Variable:
@@ -74,62 +64,68 @@ def _variable(words: list[str], scopes: list[str]) -> _Variable:
     return _Variable(words[0], width, words[2], path, first, last)
 
 
-def _finder(variables: list[_Variable]) -> Callable[[str], list[_Bit]]:
+def _finder(variables: list[_Variable]) -> Callable[[str], list[Bit]]:
     """What has a name, each net once. Raises CaptureError where it is no level."""
     at = by_path(variable.path for variable in variables)
 
-    def find(name: str) -> list[_Bit]:
+    def find(name: str) -> list[Bit]:
         bit = _BIT.fullmatch(name)
-        nets = {_whole(variables[number]) for number in at(f"{bit[1]}[{bit[2]}]" if bit else name)}
-        if not nets and bit:
+        bits = set()
+        for number in at(f"{bit[1]}[{bit[2]}]" if bit else name):
+            kind, width, code, path, first, last = variables[number]
+            if kind in _NO_LEVELS:
+                raise CaptureError(f"{quoted(path)} is of type {kind} and has no level.")
+            if width != 1:
+                raise CaptureError(f"{quoted(path)} has several bits; name one, {path}[{first}] to [{last}].")
+            bits.add((code, 0))
+        if bit and not bits:
             place = int(bit[2])
-            nets = {
-                _Bit(vector.code, abs(place - vector.last))
-                for vector in (variables[number] for number in at(bit[1]))
-                if vector.kind not in _NO_LEVELS
-                and min(vector.first, vector.last) <= place <= max(vector.first, vector.last)
-            }
-        return sorted(nets)
+            for number in at(bit[1]):
+                kind, _, code, _, first, last = variables[number]
+                if kind not in _NO_LEVELS and min(first, last) <= place <= max(first, last):
+                    bits.add((code, abs(place - last)))
+        return sorted(bits)
 
     return find
 
 
-def _whole(variable: _Variable) -> _Bit:
-    kind, width, code, path, first, last = variable
-    if kind in _NO_LEVELS:
-        raise CaptureError(f"{quoted(path)} is of type {kind} and has no level.")
-    if width != 1:
-        raise CaptureError(f"{quoted(path)} has several bits; name one, {path}[{first}] to [{last}].")
-    return _Bit(code, 0)
-
-
-def read_vcd(file: BinaryIO, selection: Selection) -> tuple[Timed, dict[str, str]]:
-    """The chosen channels, and what each of ours is called there. Raises CaptureError."""
-    lines = Lines(file)
-    # Of a last line without an end the last word may be a part of one, and is left out.
-    words = (word for line in lines for word in (line.split()[:-1] if lines.unended else line.split()))
-    header = _read_header(words)
-    scalars = [variable.path for variable in header.variables if variable.width == 1]
-    chosen, named = selection.nets(_finder(header.variables), scalars)
+def read_vcd(file: BinaryIO, named: Named) -> Timed:
+    """The chosen channels. Raises CaptureError."""
+    words = _words(file)
+    variables, unit_s, rate_hz = _read_header(words)
+    scalars = [variable.path for variable in variables if variable.width == 1]
+    chosen, named = nets(named, _finder(variables), scalars)
     changes = Changes(chosen)
     begin, end = _read_changes(words, chosen, changes)
-    if header.unit_s is None:
+    if unit_s is None:
         raise CaptureError(
             "it states no timescale, so its times have no unit; add one, such as $timescale 1 ns $end."
         )
-    timed = Timed(
+    file.seek(-1, 2)
+    return Timed(
+        format="VCD",
+        named=named,
         initial=changes.initial,
         changes=changes.times(begin),
         begin=0,
         end=end - begin,
-        tick_s=header.unit_s,
-        samplerate_hz=header.samplerate_hz,
-        cut=lines.unended,
+        tick_s=unit_s,
+        samplerate_hz=rate_hz,
+        cut=file.read() != b"\n",
     )
-    return timed, named
 
 
-def _read_header(words: Iterator[str]) -> _Header:
+def _words(file: BinaryIO) -> Iterator[str]:
+    """Of a last line without an end the last word may be a part of one, and is left out."""
+    while line := file.readline(LINE_MOST_BYTES + 1):
+        if len(line) > LINE_MOST_BYTES:
+            raise CaptureError(f"a line in it has more than {LINE_MOST_BYTES:,} bytes.")
+        words = line.decode("utf-8", errors="replace").strip().lstrip("\ufeff").split()
+        yield from words if line.endswith(b"\n") else words[:-1]
+
+
+def _read_header(words: Iterator[str]) -> tuple[list[_Variable], Fraction | None, int | None]:
+    """The declarations: the variables, the timescale, the samplerate."""
     variables: list[_Variable] = []
     scopes: list[str] = []
     unit_s, rate_hz = None, None
@@ -156,32 +152,36 @@ def _read_header(words: Iterator[str]) -> _Header:
             if len(variables) > _MOST_VARIABLES:
                 raise CaptureError(f"it declares more than {_MOST_VARIABLES:,} variables.")
         elif keyword == "$enddefinitions":
-            return _Header(variables, unit_s, rate_hz)
+            return variables, unit_s, rate_hz
     raise CaptureError("it has no $enddefinitions.")
 
 
-def _read_changes(words: Iterator[str], chosen: dict[str, _Bit], changes: Changes) -> tuple[int, int]:
+def _read_changes(words: Iterator[str], chosen: dict[str, Bit], changes: Changes) -> tuple[int, int]:
     """Tells `changes` of all that are chosen; the first time and the last."""
-    channels: dict[str, list[tuple[str, int]]] = {}
-    for name, bit in chosen.items():
-        channels.setdefault(bit.code, []).append((name, bit.place))
+    channels = defaultdict(list)
+    for name, (code, place) in chosen.items():
+        channels[code].append((name, place))
     begin: int | None = None
     now = 0
     for word in words:
         kind = word[0]
         if kind == "#":
-            now = _tick(word, now if begin is not None else None)
+            digits = word[1:]
+            if not (digits.isascii() and digits.isdigit()) or len(digits) > _DIGITS_MOST:
+                raise CaptureError(f"its time {quoted(word)} is none.")
+            if begin is not None and int(digits) < now:
+                raise CaptureError("its times do not increase.")
+            now = int(digits)
             begin = now if begin is None else begin
-        elif kind in _LEVELS or kind in _UNKNOWN:
-            for name, _ in channels.get(word[1:], ()):
-                _take(changes, name, kind, now, begin)
-        elif kind in _VALUE_APART:
-            code = next(words, "")
-            for name, place in channels.get(code, ()) if kind in _VECTOR else ():
+        elif kind in _SCALAR or kind in _VECTOR:
+            value, code = (kind, word[1:]) if kind in _SCALAR else (word[1:] or "x", next(words, ""))
+            for name, place in channels.get(code, ()):
                 # What is left out of a vector's value on the left repeats 0, x or z (18.2.1).
-                value = word[1:] or "x"
                 digit = "0" if value[0] == "1" else value[0]
-                _take(changes, name, value[-1 - place] if place < len(value) else digit, now, begin)
+                state = value[-1 - place] if place < len(value) else digit
+                changes.add(name, state, now, first=begin is None or now == begin)
+        elif kind in _NO_LEVEL:
+            next(words, "")
         elif word == "$comment":
             for inside in words:
                 if inside == "$end":
@@ -191,20 +191,3 @@ def _read_changes(words: Iterator[str], chosen: dict[str, _Bit], changes: Change
     if begin is None:
         raise CaptureError("it has no time.")
     return begin, now
-
-
-def _take(changes: Changes, name: str, state: str, now: int, begin: int | None) -> None:
-    if state in _LEVELS:
-        changes.add(name, _LEVELS[state], now, first=begin is None or now == begin)
-    elif changes.known(name):
-        raise CaptureError(f"{name} has no level ({state}) at its time {now}.")
-
-
-def _tick(word: str, before: int | None) -> int:
-    digits = word[1:]
-    if not (digits.isascii() and digits.isdigit()) or len(digits) > _DIGITS_MOST:
-        raise CaptureError(f"its time {quoted(word)} is none.")
-    tick = int(digits)
-    if before is not None and tick < before:
-        raise CaptureError("its times do not increase.")
-    return tick

@@ -15,18 +15,17 @@ from typing import Any
 from base.files.complaints import quoted
 from base.files.errors import CaptureError, first_line
 from base.run_folder.tables import silence
-from capture.importing.timed import Changes, Selection, Timed, by_path
+from capture.importing.timed import Changes, Named, Timed, by_path, nets
 
 KINDS = {b"GHDLwave": "GHW", b"\0\0\0\0\0\0\0\1": "FST"}
 """By the bytes that the file begins with: of FST the type and the length of its header block."""
 _FST_TIMES = struct.Struct(">QQ")
 _FST_TIMES_AT = 9
-_LEVELS = {"0": False, "1": True, "l": False, "h": True}
 _BIT = re.compile(r"(.*)\[lsb\+([0-9]{1,4})\]")
 
 
-def read_waves(path: Path, kind: str, selection: Selection) -> tuple[Timed, dict[str, str]]:
-    """The chosen channels, and what each of ours is called there. Raises CaptureError, OSError."""
+def read_waves(path: Path, kind: str, named: Named) -> Timed:
+    """The chosen channels. Raises CaptureError, OSError."""
     try:
         import pywellen
     except ImportError:
@@ -35,8 +34,7 @@ def read_waves(path: Path, kind: str, selection: Selection) -> tuple[Timed, dict
         ) from None
     try:
         with silence():
-            waves = pywellen.Waveform(str(path), multi_threaded=False)
-            return _read(path, kind, waves, selection)
+            return _read(path, kind, pywellen.Waveform(str(path), multi_threaded=False), named)
     except CaptureError:
         raise
     except BaseException as error:
@@ -46,15 +44,15 @@ def read_waves(path: Path, kind: str, selection: Selection) -> tuple[Timed, dict
         raise
 
 
-def _read(path: Path, kind: str, waves: Any, selection: Selection) -> tuple[Timed, dict[str, str]]:
+def _read(path: Path, kind: str, waves: Any, named: Named) -> Timed:
     variables = [variable for variable in waves.all_vars() if variable.is_bit_vector]
     at = by_path(variable.full_name for variable in variables)
 
     def find(name: str) -> list[tuple[int, int]]:
         """The first variable of each net of the name, and which of its bits."""
         bit = _BIT.fullmatch(name)
-        nets = {variables[number].signal_id: number for number in reversed(at(bit[1] if bit else name))}
-        wide = [variables[number] for number in nets.values() if variables[number].bitwidth > 1]
+        numbers = {variables[number].signal_id: number for number in reversed(at(bit[1] if bit else name))}
+        wide = [variables[number] for number in numbers.values() if variables[number].bitwidth > 1]
         if wide and not bit:
             path, width = wide[0].full_name, wide[0].bitwidth
             raise CaptureError(
@@ -62,33 +60,27 @@ def _read(path: Path, kind: str, waves: Any, selection: Selection) -> tuple[Time
                 f"significant, {path}[lsb+0] to {path}[lsb+{width - 1}]."
             )
         place = int(bit[2]) if bit else 0
-        return [(number, place) for number in nets.values() if place < variables[number].bitwidth]
+        return [(number, place) for number in numbers.values() if place < variables[number].bitwidth]
 
-    chosen, named = selection.nets(find, [variable.full_name for variable in variables if variable.is_1bit])
+    chosen, named = nets(named, find, [variable.full_name for variable in variables if variable.is_1bit])
     changes = Changes(chosen)
-    begin, end = _extent(path) if kind == "FST" else (0, 0)
+    begin = end = 0
+    if kind == "FST":
+        with path.open("rb") as file:
+            file.seek(_FST_TIMES_AT)
+            begin, end = _FST_TIMES.unpack(file.read(_FST_TIMES.size))
     for name, (number, place) in chosen.items():
         for tick, states in variables[number].signal:
             text = f"{states:0{place + 1}b}" if isinstance(states, int) else states
-            value = text[-1 - place]
-            if value in _LEVELS:
-                changes.add(name, _LEVELS[value], tick, first=tick == begin)
-            elif changes.known(name):
-                raise CaptureError(f"{name} has no level ({value}) at its time {tick}.")
+            changes.add(name, text[-1 - place], tick, first=tick == begin)
             end = max(end, tick)
     timescale = waves.timescale
     return Timed(
+        format=kind,
+        named=named,
         initial=changes.initial,
         changes=changes.times(begin),
         begin=0,
         end=end - begin,
         tick_s=timescale.factor * Fraction(10) ** timescale.unit.to_exponent(),
-    ), named
-
-
-def _extent(path: Path) -> tuple[int, int]:
-    """The first and the last time of an FST, of its header."""
-    with path.open("rb") as file:
-        file.seek(_FST_TIMES_AT)
-        begin, end = _FST_TIMES.unpack(file.read(_FST_TIMES.size))
-    return begin, end
+    )
