@@ -181,7 +181,7 @@ class OfPins:
         windows, asked = seen.kept, self.asked
         if not set((windows or seen.edges).channels) <= set(asked.pins):
             raise CaptureError("The capture has other channels than were asked for; restore the run's files.")
-        questions = Questions.of(asked.pulses, asked.latencies)
+        questions = Questions(asked.pulses, asked.latencies)
         wire = (
             of_windows(windows)
             if windows

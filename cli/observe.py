@@ -200,7 +200,7 @@ def _questions(options: ObserveOptions) -> Questions:
     from capture.reading.observed import Questions
 
     pulses = [*options["pulse"], *(f"{NOT}{name}" for name in options["low"])]
-    return Questions.of(pulses, options["latency"]) if pulses or options["latency"] else Questions()
+    return Questions(pulses, options["latency"]) if pulses or options["latency"] else Questions()
 
 
 def _pins(as_json: bool, channels: dict[str, str], keep: Keep | None, options: ObserveOptions) -> int:
@@ -232,8 +232,7 @@ def _pins(as_json: bool, channels: dict[str, str], keep: Keep | None, options: O
             duration_s=options["duration_s"],
             samplerate_hz=options["samplerate_hz"] or resource.analyzer.samplerate_hz,
             stimulus_edges=options["edges"],
-            pulses=wanted.pulses,
-            latencies=None if wanted.latencies is None else [":".join(pair) for pair in wanted.latencies],
+            questions=wanted,
             runs=RUNS,
             progress=under_way.tell_step,
             keep=keep,

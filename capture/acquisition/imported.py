@@ -170,7 +170,6 @@ class ObservedFile:
     def open(self) -> Iterator[Opened]:
         """Nothing to start."""
         file, questions = self.file, self.questions
-        latencies = questions.latencies
         known = Asked.model_validate(
             {
                 "schema": SCHEMA,
@@ -180,7 +179,7 @@ class ObservedFile:
                 "pins": file.origin.channels,
                 "stimulus_edges": self.edges,
                 "pulses": questions.pulses,
-                "latencies": None if latencies is None else [":".join(pair) for pair in latencies],
+                "latencies": questions.latencies,
                 "program": Program(elf=None, elf_sha256=None),
                 "tools": {"python": platform.python_version()},
                 "imported": file.origin,
@@ -191,9 +190,9 @@ class ObservedFile:
 
     def _observe(self, place: Place) -> Observation:
         edges, tools = self.file.edges, report(self.file, judged=False)
-        if self.keep is None:
-            return Observation(edges, b"", tools)
         keeping = Keeping.of(self.keep, edges.samplerate_hz, self.edges, self.questions)
+        if keeping is None:
+            return Observation(edges, b"", tools)
         keeper = Keeper(place.folder, edges.samplerate_hz, edges.channels, edges.total_samples, keeping)
         keeper.append(edges.sample, edges.word, edges.total_samples)
         keeper.close()

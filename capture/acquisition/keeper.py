@@ -10,7 +10,7 @@ import threading
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import numpy as np
@@ -32,7 +32,7 @@ from base.run_folder.kept import (
     write_kept,
 )
 from base.run_folder.observed import AskedEdges, Keep
-from capture.reading.counter import Found, WireCounter
+from capture.reading.counter import Spans, WireCounter
 from capture.reading.observed import ANSWERED, PULSED, Questions
 from capture.reading.vectorised import Stimuli
 
@@ -54,10 +54,12 @@ class Keeping:
     questions: Questions = field(default_factory=Questions)
 
     @staticmethod
-    def of(keep: Keep, samplerate_hz: int, edges: AskedEdges, questions: Questions) -> Keeping:
-        """In samples. Where nobody says which edges are stimuli, both are: they are not looked at
-        twice.
+    def of(keep: Keep | None, samplerate_hz: int, edges: AskedEdges, questions: Questions) -> Keeping | None:
+        """In samples; None for all of it. Where nobody says which edges are stimuli, both are: they
+        are not looked at twice.
         """
+        if keep is None:
+            return None
         around = round(keep.around_s * samplerate_hz)
         return Keeping(keep.worst, around, "both" if edges == "auto" else edges, questions)
 
@@ -91,11 +93,11 @@ class Keeper:
         with self._lock:
             last = self._last
             new = NewEdges(sample, word, last.samplerate_hz, last.end, total_samples, last.channels)
-            pulses = self._counter.add(new)
-            for pulse in pulses:
-                self._tallies[pulse.kind, pulse.name].add(pulse.end - pulse.start)
+            spans = self._counter.add(new)
+            for kind, name, start, end in spans:
+                self._tallies[kind, name].add(end - start)
             unfinished = [*self._counter.since.values(), *self._counter.waiting.values()]
-            self._windows.add(new, pulses, unfinished)
+            self._windows.add(new, spans, unfinished)
             self._last = new
             if self._unseen is not None:
                 self._unseen.append(new)
@@ -114,17 +116,19 @@ class Keeper:
             parts, self._unseen = self._unseen, []
         if not parts:
             return None
-        sample = np.concatenate([part.sample for part in parts])
-        word = np.concatenate([part.word for part in parts])
-        first, last = parts[0], parts[-1]
-        return NewEdges(sample, word, first.samplerate_hz, first.begin, last.end, first.channels)
+        return replace(
+            parts[-1],
+            sample=np.concatenate([part.sample for part in parts]),
+            word=np.concatenate([part.word for part in parts]),
+            begin=parts[0].begin,
+        )
 
     @property
     def kept(self) -> Kept:
         """What is kept of what came so far."""
         with self._lock:
             last, counter = self._last, self._counter
-            high, since = counter.high(last.channels), counter.since
+            since, word = counter.since, counter.word or 0
             return Kept(
                 samplerate_hz=last.samplerate_hz,
                 total_samples=last.end,
@@ -133,8 +137,8 @@ class Keeper:
                 worst=self._keeping.worst,
                 around_samples=self._keeping.around_samples,
                 pins={
-                    name: PinEnd(edges=counter.edges.get(name, 0), high=high[name], since=since.get(name))
-                    for name in last.channels
+                    name: PinEnd(edges=counter.edges[name], high=bool(word >> bit & 1), since=since.get(name))
+                    for bit, name in enumerate(last.channels)
                 },
                 counted={quantity: tally.counted() for quantity, tally in self._tallies.items()},
                 merged=counter.merged,
@@ -158,7 +162,6 @@ _SETS = len(PULSED) + len(ANSWERED)
 class _Candidate:
     """One of the longest so far, and its window as soon as all of that came."""
 
-    quantity: Quantity
     start: int
     end: int
     rows: tuple[int, Samples, Words] | None = None
@@ -177,24 +180,18 @@ class WorstWindows:
         self._most_rows = MOST_EDGES // (_SETS * worst + 1)
         self._most_recent_rows = most_recent_rows
         self._sample, self._word = np.empty(0, np.int64), np.empty(0, np.uint8)
-        self._best: dict[Quantity, list[_Candidate]] = {}
+        self._best: dict[Quantity, list[_Candidate]] = defaultdict(list)
 
-    def add(self, new: NewEdges, spans: Iterable[Found], unfinished: Iterable[int]) -> None:
+    def add(self, new: NewEdges, spans: Iterable[Spans], unfinished: Iterable[int]) -> None:
         """Takes the next part, what was over in it, and where that began which is not over yet."""
         self._sample, self._word = np.append(self._sample, new.sample), np.append(self._word, new.word)
-        for span in spans:
-            if span.kind == "interval":
-                continue
-            best = self._best.setdefault((span.kind, span.name), [])
-            lengths = span.end - span.start
-            floor = best[-1].end - best[-1].start if len(best) == self._worst else 0
-            longer = np.flatnonzero(lengths > floor)
-            longer = longer[np.argsort(-lengths[longer], kind="stable")[: self._worst]]
-            for number in longer.tolist():
-                start, end = int(span.start[number]), int(span.end[number])
-                best.append(_Candidate((span.kind, span.name), start, end))
-            best.sort(key=lambda candidate: (candidate.start - candidate.end, candidate.start))
-            del best[self._worst :]
+        for kind, name, start, end in spans:
+            if kind != "interval":
+                longest = np.argsort(start - end, kind="stable")[: self._worst]
+                best = self._best[kind, name]
+                best += map(_Candidate, start[longest].tolist(), end[longest].tolist())
+                best.sort(key=lambda candidate: (candidate.start - candidate.end, candidate.start))
+                del best[self._worst :]
         for candidate in self._waiting():
             if candidate.end + self._around <= new.end:
                 candidate.rows = self._cut(candidate.start, candidate.end, new.end)
@@ -206,10 +203,25 @@ class WorstWindows:
 
     def windows(self, new: NewEdges) -> Iterator[Window]:
         """All of them, as after the last part; the last is that at the end of the capture."""
-        for (_, of), best in self._best.items():
-            for rank, candidate in enumerate(best, 1):
-                yield self._window(new, window_name(of, rank), rank, candidate)
-        yield self._window(new, LAST, 1, _Candidate((LAST, LAST), new.end, new.end))
+        last = {(LAST, LAST): [_Candidate(new.end, new.end)]}
+        for (kind, of), candidates in [*self._best.items(), *last.items()]:
+            for rank, candidate in enumerate(candidates, 1):
+                start, end = candidate.start, candidate.end
+                begin, sample, word = candidate.rows or self._cut(start, end, new.end)
+                until = min(end + self._around, new.end)
+                place = Place(
+                    name=LAST if kind == LAST else window_name(of, rank),
+                    kind=kind,
+                    of=of,
+                    rank=rank,
+                    start=start,
+                    end=end,
+                    begin=begin,
+                    until=until,
+                    cut=begin > max(start - self._around, 0),
+                )
+                edges = EdgeList(sample - begin, word, new.samplerate_hz, until - begin, new.channels)
+                yield Window(place, edges)
 
     def _waiting(self) -> list[_Candidate]:
         return [candidate for best in self._best.values() for candidate in best if candidate.rows is None]
@@ -222,21 +234,3 @@ class WorstWindows:
         last = int(np.searchsorted(self._sample, until)) if begin < until else first
         sample = np.maximum(self._sample[first:last][-self._most_rows :], begin)
         return (int(sample[0]) if sample.size else until), sample, self._word[first:last][-self._most_rows :]
-
-    def _window(self, new: NewEdges, name: str, rank: int, candidate: _Candidate) -> Window:
-        start, end = candidate.start, candidate.end
-        begin, sample, word = candidate.rows or self._cut(start, end, new.end)
-        until = min(end + self._around, new.end)
-        place = Place(
-            name=name,
-            kind=candidate.quantity[0],
-            of=candidate.quantity[1],
-            rank=rank,
-            start=start,
-            end=end,
-            begin=begin,
-            until=until,
-            cut=begin > max(start - self._around, 0),
-        )
-        edges = EdgeList(sample - begin, word, new.samplerate_hz, until - begin, new.channels)
-        return Window(place, edges)

@@ -8,9 +8,9 @@ import hashlib
 import io
 import platform
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from elftools.elf.elffile import ELFFile
@@ -72,10 +72,9 @@ NOBODY = "on_board"
 class PinsRequest(Request):
     """What is to be observed: the pin of each channel, for how long, at which samplerate.
 
-    `elf` is loaded; None leaves the board alone. `stimulus_edges` are stimuli. `pulses` and
-    `latencies` are what is asked for, as observed.json has them; None is what is usual.
-    `options` are those of the program on a virtual board (simulator.program.user_program). `keep`
-    says which windows are kept; None keeps all.
+    `elf` is loaded; None leaves the board alone. `stimulus_edges` are stimuli. `options` are those
+    of the program on a virtual board (simulator.program.user_program). `keep` says which windows
+    are kept; None keeps all.
     """
 
     resource: BoardResource
@@ -84,18 +83,14 @@ class PinsRequest(Request):
     duration_s: float
     samplerate_hz: int
     stimulus_edges: AskedEdges = "both"
-    pulses: Sequence[str] | None = None
-    latencies: Sequence[str] | None = None
+    questions: Questions = field(default_factory=Questions)
     options: tuple[str, ...] = ()
     keep: Keep | None = None
 
     @property
     def keeping(self) -> Keeping | None:
         """What is to be kept of the capture, in samples; None for all of it."""
-        if self.keep is None:
-            return None
-        questions = Questions.of(self.pulses, self.latencies)
-        return Keeping.of(self.keep, self.samplerate_hz, self.stimulus_edges, questions)
+        return Keeping.of(self.keep, self.samplerate_hz, self.stimulus_edges, self.questions)
 
 
 @dataclass(frozen=True)
@@ -166,8 +161,8 @@ class Pins:
                 "analyzer": request.resource.analyzer.driver,
                 "pins": dict(request.pins),
                 "stimulus_edges": request.stimulus_edges,
-                "pulses": request.pulses,
-                "latencies": request.latencies,
+                "pulses": request.questions.pulses,
+                "latencies": request.questions.latencies,
                 "program": Program(
                     elf=elf.name if elf else None, elf_sha256=checked_digest(elf) if elf else None
                 ),

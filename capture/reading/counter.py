@@ -6,8 +6,9 @@ what is found is what one look at the whole capture finds (capture/reading/vecto
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from dataclasses import dataclass, field
+from itertools import chain
 from typing import Literal, NamedTuple
 
 import numpy as np
@@ -15,7 +16,7 @@ import numpy as np
 from base.metrology.summaries import Summary
 from base.metrology.tally import Tally
 from base.run_folder.edge_stream import NewEdges
-from base.run_folder.edges import NOT, NS_PER_S, EdgeList, Samples, Transitions
+from base.run_folder.edges import NOT, EdgeList, Samples, Transitions
 from capture.reading.observed import Questions, named
 from capture.reading.vectorised import Stimuli, asked_by, late_samples, waits
 from capture.reading.wire import END_FRAME_TICKS, FRAME_EDGES, FRAME_TOLERANCE, START_FRAME_TICKS, trains
@@ -24,7 +25,7 @@ from firmware.build import boards
 Kind = Literal["width", "interval", "latency"]
 
 
-class Found(NamedTuple):
+class Spans(NamedTuple):
     """What was over within a part: from `start` to `end`, int64[n] each.
 
     A `width` is that of a pulse of the channel `name`, an `interval` from one's begin to the
@@ -44,21 +45,18 @@ class _Pulses:
     since: int | None = None
     before: int | None = None
 
-    def take(self, moved: Transitions, was_high: bool) -> tuple[Samples, Samples]:
-        """Begins and ends of those that are over now."""
+    def take(self, name: str, moved: Transitions, was_high: bool) -> list[Spans]:
+        """Those that are over now, and from each begin to the next."""
         rises, falls = moved.sample[moved.level], moved.sample[~moved.level]
         if was_high and self.since is None:  # it was high when the capture began
             falls = falls[1:]
         array = rises if self.since is None else np.append(self.since, rises)
         self.since = int(array[-1]) if array.size > falls.size else None
-        return array[: falls.size], falls
-
-    def take_begins(self, start: Samples) -> tuple[Samples, Samples]:
-        """From each begin to the next."""
+        start = array[: falls.size]
         begins = start if self.before is None else np.append(self.before, start)
         if begins.size:
             self.before = int(begins[-1])
-        return begins[:-1], begins[1:]
+        return [Spans("width", name, start, falls), Spans("interval", name, begins[:-1], begins[1:])]
 
 
 @dataclass
@@ -92,43 +90,51 @@ class _Answers:
             self.stimuli = stimuli[[-1 - answered.open.merged, -1]] if answered.open.merged else stimuli[-1:]
         return answered.stimulus, answered.answer
 
-    @property
-    def since(self) -> int | None:
-        """Where the wait that is not over began."""
-        return int(self.stimuli[0]) if self.stimuli.size and not self.late else None
-
 
 @dataclass
 class WireCounter:
     """Takes the parts of a capture in their order. `which` edges of STIM and CTRL are stimuli.
 
-    `edges` counts those of each channel. Frames and calibration are taken for the program's.
+    `edges` counts those of each channel, and `word` has the levels at the end of what came, None
+    before. Frames and calibration are taken for the program's.
     """
 
     which: Stimuli = "both"
     questions: Questions = field(default_factory=Questions)
-    edges: dict[str, int] = field(default_factory=dict)
-    _word: int | None = None
-    _pulses: dict[str, _Pulses] = field(default_factory=dict)
-    _answers: dict[tuple[str, str], _Answers] = field(default_factory=dict)
+    edges: Counter[str] = field(default_factory=Counter)
+    word: int | None = None
+    _pulses: dict[str, _Pulses] = field(default_factory=lambda: defaultdict(_Pulses))
+    _answers: dict[tuple[str, str], _Answers] = field(default_factory=lambda: defaultdict(_Answers))
 
-    def add(self, new: NewEdges) -> list[Found]:
+    def add(self, new: NewEdges) -> list[Spans]:
         """Takes the next part; what was over in it."""
-        for name in new.channels:
-            self.edges.setdefault(name, 0)
         if not new.word.size:
             return []
-        before = int(new.word[0]) if self._word is None else self._word
-        moved = {name: transitions_of(new, bit, before) for bit, name in enumerate(new.channels)}
-        for name, transitions in moved.items():
-            self.edges[name] += transitions.sample.size
-        self._word = int(new.word[-1])
-        highs = {name: bool(before >> bit & 1) for bit, name in enumerate(new.channels)}
-        return [*self._pulsed(moved, highs), *self._answered(moved, new.samplerate_hz)]
+        pulsed, pairs = self.questions.among(new.channels)
+        names = {*new.channels, *pulsed, *chain(*pairs)}
+        moved = {name: self.transitions(new, name) for name in names}
+        before = int(new.word[0]) if self.word is None else self.word
+        spans = []
+        for name in pulsed:
+            bit = new.channels.index(name.removeprefix(NOT))
+            was_high = bool(before >> bit & 1) != name.startswith(NOT)
+            spans += self._pulses[name].take(name, moved[name], was_high)
+        for pair in pairs:
+            stimulus, answer = (moved[name] for name in pair)
+            late = late_samples(pair[1], new.samplerate_hz)
+            rises = answer.sample[answer.level]
+            took = self._answers[pair].take(asked_by(stimulus, self.which), rises, late)
+            spans.append(Spans("latency", named(pair), *took))
+        self.edges.update({name: moved[name].sample.size for name in new.channels})
+        self.word = int(new.word[-1])
+        return spans
 
-    def high(self, channels: tuple[str, ...]) -> dict[str, bool]:
-        """The level of each channel at the end of what came."""
-        return {name: bool((self._word or 0) >> bit & 1) for bit, name in enumerate(channels)}
+    def transitions(self, new: NewEdges, name: str) -> Transitions:
+        """The edges of a channel in the next part; of `!nIRQ` with the other level."""
+        words = np.append(new.word[0] if self.word is None else np.uint8(self.word), new.word)
+        level = (words >> new.channels.index(name.removeprefix(NOT)) & 1 != 0) != name.startswith(NOT)
+        changed = level[1:] != level[:-1]
+        return Transitions(new.sample[changed], level[1:][changed])
 
     @property
     def since(self) -> dict[str, int]:
@@ -138,47 +144,16 @@ class WireCounter:
     @property
     def waiting(self) -> dict[str, int]:
         """Where the waits began that are not over, by pair."""
-        every = {named(pair): answers.since for pair, answers in self._answers.items()}
-        return {name: since for name, since in every.items() if since is not None}
+        return {
+            named(pair): int(answers.stimuli[0])
+            for pair, answers in self._answers.items()
+            if answers.stimuli.size and not answers.late
+        }
 
     @property
     def merged(self) -> dict[str, int]:
         """Stimuli that came while an earlier one waited, by pair."""
         return {named(pair): answers.merged for pair, answers in self._answers.items()}
-
-    def _pulsed(self, moved: dict[str, Transitions], highs: dict[str, bool]) -> list[Found]:
-        spans = []
-        for name in self.questions.among(list(moved))[0]:
-            pulses = self._pulses.setdefault(name, _Pulses())
-            high = highs[name.removeprefix(NOT)] != name.startswith(NOT)
-            start, end = pulses.take(_as_named(moved, name), high)
-            spans.append(Found("width", name, start, end))
-            spans.append(Found("interval", name, *pulses.take_begins(start)))
-        return spans
-
-    def _answered(self, moved: dict[str, Transitions], samplerate_hz: int) -> list[Found]:
-        spans = []
-        for pair in self.questions.among(list(moved))[1]:
-            stimulus, answer = (_as_named(moved, name) for name in pair)
-            answers = self._answers.setdefault(pair, _Answers())
-            array = asked_by(stimulus, self.which)
-            late = late_samples(pair[1], samplerate_hz)
-            took = answers.take(array, answer.sample[answer.level], late)
-            spans.append(Found("latency", named(pair), *took))
-        return spans
-
-
-def _as_named(moved: dict[str, Transitions], name: str) -> Transitions:
-    """The edges of a channel; of `!nIRQ` with the other level."""
-    transitions = moved[name.removeprefix(NOT)]
-    return Transitions(transitions.sample, transitions.level != name.startswith(NOT))
-
-
-def transitions_of(new: NewEdges, bit: int, before: int) -> Transitions:
-    """The edges of the channel of this bit, where `before` is the word in front of the part."""
-    level = (new.word >> bit & 1).astype(np.bool_)
-    changed = level != np.append(bool(before >> bit & 1), level[:-1])
-    return Transitions(new.sample[changed], level[changed])
 
 
 # A capture under way: its pulses and answers are counted as they come, each once.
@@ -204,36 +179,35 @@ class Growing:
     def __init__(
         self, which: Stimuli = "both", tick_hz: int | None = None, questions: Questions | None = None
     ) -> None:
+        self.recent: tuple[int, EdgeList] | None = None
+        """The last rows, as a capture that begins at this sample; None before the first."""
         self._tick_hz = tick_hz or boards.default().core_hz
-        self._sync = Transitions(np.empty(0, np.int64), np.empty(0, np.bool_))
-        self._frame_end = -1
-        self._first, self._after = 0, _NEVER
         self._counter = WireCounter(which, questions or Questions())
         self._tallies: dict[tuple[Kind, str], Tally] = defaultdict(Tally)
         self._cut: dict[str, int] = {}
-        self._base = self._end = 0
-        self._rows: EdgeList | None = None
-        self._samplerate_hz = NS_PER_S
-
-    @property
-    def recent(self) -> tuple[int, EdgeList] | None:
-        """The last rows, as a capture that begins at this sample; None before the first."""
-        return None if self._rows is None else (self._base, self._rows)
+        self._sync = Transitions(np.empty(0, np.int64), np.empty(0, np.bool_))
+        self._frame_end, self._first, self._after = -1, 0, _NEVER
 
     def add(self, new: NewEdges) -> None:
         """Takes what came since the last time; nothing may lie between."""
-        self._bound(new)
-        for span in self._counter.add(new):
-            if span.kind != "interval":
-                inside = (span.start >= self._first) & (span.start < self._after)
-                if span.kind == "latency":  # what is behind the frame is no answer
-                    beyond = inside & (span.end >= self._after)
-                    if beyond.any():
-                        self._cut[span.name] = int(span.start[beyond][0])
+        if "SYNC" in new.channels and new.word.size:
+            self._bound(new)
+        for kind, name, start, end in self._counter.add(new):
+            if kind != "interval":
+                inside = (start >= self._first) & (start < self._after)
+                if kind == "latency":  # what is behind the frame is no answer
+                    beyond = inside & (end >= self._after)
+                    self._cut.update((name, at) for at in start[beyond][:1].tolist())
                     inside &= ~beyond
-                self._tallies[span.kind, span.name].add((span.end - span.start)[inside])
-        self._samplerate_hz, self._end = new.samplerate_hz, new.end
-        self._keep(new)
+                self._tallies[kind, name].add((end - start)[inside])
+        sample, word = new.sample, new.word
+        if self.recent:
+            base, rows = self.recent
+            sample, word = np.append(rows.sample + base, sample), np.append(rows.word, word)
+        # The first of the rows has the levels at the sample that all count from.
+        sample, word = sample[-RECENT_ROWS:], word[-RECENT_ROWS:]
+        base = int(sample[0]) if sample.size else 0
+        self.recent = base, EdgeList(sample - base, word, new.samplerate_hz, new.end - base, new.channels)
 
     def widths_ns(self) -> dict[str, Summary]:
         """Of the pulses that are over, by channel."""
@@ -244,27 +218,26 @@ class Growing:
         counts where it is the longest so far.
         """
         summaries = self._summaries("latency")
+        if self.recent is None:
+            return summaries
+        base, rows = self.recent
         for name, since in (self._counter.waiting | self._cut).items():
-            lasted_ns = (min(self._end, self._after) - since) * NS_PER_S / self._samplerate_hz
+            lasted_ns = (min(base + rows.total_samples, self._after) - since) * rows.sample_ns
             if self._first <= since < self._after and lasted_ns > (summaries.get(name, _NOTHING).max or 0):
                 summaries[name] = summaries.get(name, _NOTHING).waiting(lasted_ns)
         return summaries
 
     def _summaries(self, kind: Kind) -> dict[str, Summary]:
-        unit_ns = NS_PER_S / self._samplerate_hz
+        sample_ns = self.recent[1].sample_ns if self.recent else 0.0
         return {
-            name: tally.counted().summary(unit_ns)
+            name: tally.counted().summary(sample_ns)
             for (its_kind, name), tally in self._tallies.items()
             if its_kind == kind
         }
 
     def _bound(self, new: NewEdges) -> None:
         """Finds the frames that are whole now, and between which samples the program runs."""
-        if "SYNC" not in new.channels or not new.word.size:
-            return
-        rows = self._rows
-        before = int(new.word[0] if rows is None or not rows.word.size else rows.word[-1])
-        moved = transitions_of(new, new.channels.index("SYNC"), before)
+        moved = self._counter.transitions(new, "SYNC")
         sync = Transitions(
             np.append(self._sync.sample, moved.sample), np.append(self._sync.level, moved.level)
         )
@@ -281,14 +254,3 @@ class Growing:
             if end[0] > self._frame_end:
                 self._after = min(self._after, int(end[0]))
         self._sync = Transitions(sync.sample[-_SYNC_EDGES:], sync.level[-_SYNC_EDGES:])
-
-    def _keep(self, new: NewEdges) -> None:
-        """Keeps the last rows: the first has the levels at the sample that all count from."""
-        edges = self._rows
-        sample = new.sample if edges is None else np.append(edges.sample + self._base, new.sample)
-        word = new.word if edges is None else np.append(edges.word, new.word)
-        sample, word = sample[-RECENT_ROWS:], word[-RECENT_ROWS:]
-        self._base = int(sample[0]) if sample.size else 0
-        self._rows = EdgeList(
-            sample - self._base, word, new.samplerate_hz, new.end - self._base, new.channels
-        )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import chain
 from typing import NamedTuple
 
 import numpy as np
@@ -26,32 +27,25 @@ ANSWERED = (("STIM", "ISR"), ("STIM", "TASK"), ("CTRL", "CISR"))
 
 @dataclass(frozen=True)
 class Questions:
-    """The channels whose pulses are asked for, and pairs of stimulus and answer; `!` before a name
-    asks of it as if low were high. None for both asks for PULSED, ANSWERED and each channel of the
-    user's own.
+    """The channels whose pulses are asked for, and pairs of stimulus and answer, `TRIG:ACK`; `!`
+    before a name asks of it as if low were high. None for both asks for PULSED, ANSWERED and each
+    channel of the user's own.
     """
 
     pulses: Sequence[str] | None = None
-    latencies: Sequence[tuple[str, str]] | None = None
-
-    @staticmethod
-    def of(pulses: Sequence[str] | None, latencies: Sequence[str] | None) -> Questions:
-        """Of pairs that are written `TRIG:ACK`."""
-        if latencies is None:
-            return Questions(pulses)
-        pairs = [pair.partition(":") for pair in latencies]
-        return Questions(pulses, [(stimulus, answer) for stimulus, _, answer in pairs])
+    latencies: Sequence[str] | None = None
 
     @staticmethod
     def moving(edges: EdgeList) -> Questions:
         """The usual ones, of the channels that show an edge; of a capture without any, all."""
         names = [name for name in edges.channels if edges.transitions(name).sample.size]
-        return Questions(*Questions().among(names)) if names else Questions()
+        pulses, pairs = Questions().among(names)
+        return Questions(pulses, [":".join(pair) for pair in pairs]) if names else Questions()
 
     @property
     def channels(self) -> dict[str, None]:
         """Those that are named, each once, without `!`."""
-        names = [*(self.pulses or ()), *(name for pair in self.latencies or () for name in pair)]
+        names = [*(self.pulses or ()), *chain(*self._pairs)]
         return dict.fromkeys(name.removeprefix(NOT) for name in names)
 
     def among(self, channels: Sequence[str]) -> tuple[list[str], list[tuple[str, str]]]:
@@ -60,7 +54,12 @@ class Questions:
             own = [name for name in channels if name not in CHANNELS]
             usual = [name for name in PULSED if name in channels]
             return [*usual, *own], [pair for pair in ANSWERED if set(pair) <= set(channels)]
-        return [*(self.pulses or ())], [*(self.latencies or ())]
+        return [*(self.pulses or ())], self._pairs
+
+    @property
+    def _pairs(self) -> list[tuple[str, str]]:
+        pairs = (pair.partition(":") for pair in self.latencies or ())
+        return [(stimulus, answer) for stimulus, _, answer in pairs]
 
 
 class Line(NamedTuple):

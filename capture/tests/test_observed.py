@@ -67,7 +67,7 @@ def test_one_frame_bounds_one_side() -> None:
 # What a file tells by itself, against sums by hand.
 
 
-QUESTIONS = Questions(("!nACK",), (("TRIG", "!nACK"),))
+QUESTIONS = Questions(("!nACK",), ("TRIG:!nACK",))
 PULSED = """Time [s],TRIG,nACK
 0.000000,0,1
 0.001000,1,1

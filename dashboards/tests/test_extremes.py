@@ -65,7 +65,7 @@ def test_each_pulse_and_latency_of_a_wire_is_in_a_file(tmp_path: Path) -> None:
     rows += ["0.002012,0,0", "0.0025,1,0", "0.00252,1,0"]
     (tmp_path / "wire.csv").write_text("\n".join(["Time [s],TRIG/x,ACK", *rows, ""]), encoding="utf-8")
     file = formats.read(tmp_path / "wire.csv", None, 1_000_000)
-    questions = Questions(("ACK",), (("TRIG/x", "ACK"),))
+    questions = Questions(("ACK",), ("TRIG/x:ACK",))
     result = run(ObservedFile(file, questions, "rising", Request(runs=tmp_path / "runs")))
     width, latency = extremes.write(result.folder, tmp_path / "out")
     assert [width.name.split("-incon")[0], latency.name.split("-incon")[0]] == [
