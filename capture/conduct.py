@@ -35,7 +35,7 @@ from base.run_folder.session_file import MOST_SAMPLES, write_sr
 from base.run_folder.tables import SPANS, with_memory, write_table
 from capture.acquisition.live import Watch, Work
 from capture.acquisition.observe import Observation
-from capture.acquisition.source import Account, Place, Setting, Source
+from capture.acquisition.source import Account, Setting, Source
 from capture.acquisition.stored import read_stored, read_stored_pins, write_plan
 from capture.joining.evidence import Evidence, decode
 from capture.reading.observed import ObservedWire, Questions, of_windows, read_observed
@@ -61,11 +61,9 @@ def run(source: Source) -> RunResult:
             kind = kind_of(opened.account)
             folder = begin_folder(request.runs, name, began, kind)
             file = stack.enter_context(ProgressFile(folder.path))
-            watch = Watch(
-                name, began, file, request.progress, request.live, request.part, kind.work, request.wire
-            )
+            watch = Watch(name, began, file, request, kind.work)
             try:
-                seen = opened.observe(Place(folder.path, watch))
+                seen = opened.observe(folder.path, watch)
             except (TailscopeError, signals.Stopped):
                 folder.remove()
                 raise

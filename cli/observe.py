@@ -274,7 +274,7 @@ def _file(
 ) -> int:
     """Reads and judges `file`, by itself or as a run, and prints what came of it."""
     from capture.acquisition import imported as other_tools
-    from capture.acquisition.source import Request
+    from capture.acquisition.live import Request
     from capture.conduct import run as conduct
     from capture.importing import formats
     from capture.reading.observed import Questions

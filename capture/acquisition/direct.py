@@ -15,9 +15,10 @@ from base.files.errors import CaptureError
 from base.run_folder.folder import RunName
 from base.run_folder.manifest import VIRTUAL_BOARD, ToolReport
 from base.run_folder.records import MOST_LOG_BYTES
+from capture.acquisition.live import Watch
 from capture.acquisition.observe import Observation
 from capture.acquisition.sigrok_cli import count_problems
-from capture.acquisition.source import Account, Opened, Place, RunRequest, Taken
+from capture.acquisition.source import Account, Opened, RunRequest, Taken
 from capture.desk.bench import BoardResource
 from capture.desk.virtual_board import ended_words, look_counts
 from simulator.build import build, version
@@ -34,17 +35,16 @@ def fits(resource: BoardResource, records: str) -> bool:
 
 def check(resource: BoardResource, records: str) -> None:
     """Raises CaptureError where a run cannot be captured so."""
-    if fits(resource, records):
-        return
     if resource.loader.kind != "virtual-nucleo":
         raise CaptureError(
             f"The board {resource.name!r} cannot be captured direct: only the virtual board hands over its "
             "edges without an analyzer; leave --capture out."
         )
-    raise CaptureError(
-        f"Records by {records} need a debug probe, which a direct capture has not; leave out --records, "
-        "or --capture."
-    )
+    if records != "uart":
+        raise CaptureError(
+            f"Records by {records} need a debug probe, which a direct capture has not; leave out --records, "
+            "or --capture."
+        )
 
 
 @dataclass(frozen=True)
@@ -72,8 +72,8 @@ class Direct:
     def open(self) -> Iterator[Opened]:
         """Nothing to start: the simulator runs while it is observed."""
 
-        def observed(place: Place) -> Observation:
-            place.watch.step("capturing")
+        def observed(_folder: Path, watch: Watch) -> Observation:
+            watch.step("capturing")
             return self._observe()
 
         yield Opened(self._account(), observed)
@@ -86,8 +86,7 @@ class Direct:
         """
         self.check()
         self.request.progress("capturing")
-        seen = self._observe()
-        return Taken(self._account(), seen)
+        return Taken(self._account(), self._observe())
 
     def _account(self) -> Account:
         return self.request.account(ANALYZER, {VIRTUAL_BOARD: version(self.program or build())})

@@ -22,8 +22,9 @@ from base.run_folder.manifest import BY_ANALYZER, FIRST_BOARD, AskedFirmware, Ou
 from base.run_folder.observed import KIND, SCHEMA, Asked, AskedEdges, Keep, Program
 from base.run_folder.records import MOST_LOG_BYTES, Boot, parse
 from capture.acquisition.keeper import Keeper, Keeping
+from capture.acquisition.live import Request, Watch
 from capture.acquisition.observe import Observation
-from capture.acquisition.source import Account, Opened, Place, Request, Setting
+from capture.acquisition.source import Account, Opened, Setting
 from capture.acquisition.stored import read_stored
 from capture.importing.formats import Import
 from capture.reading.observed import Questions
@@ -132,7 +133,7 @@ class Imported:
             ignore_glitches=self.ignore_glitches,
         )
         seen = Observation(self.file.edges, self.beside.serial_bytes, report(self.file), self.beside.counts)
-        yield Opened(replace(account, setting=setting), lambda _place: seen)
+        yield Opened(replace(account, setting=setting), lambda _folder, _watch: seen)
 
 
 MOST_COPIED_SAMPLES = 1 << 28
@@ -188,12 +189,12 @@ class ObservedFile:
         )
         yield Opened(known, self._observe)
 
-    def _observe(self, place: Place) -> Observation:
+    def _observe(self, folder: Path, _watch: Watch) -> Observation:
         edges, tools = self.file.edges, report(self.file, judged=False)
         keeping = Keeping.of(self.keep, edges.samplerate_hz, self.edges, self.questions)
         if keeping is None:
             return Observation(edges, b"", tools)
-        keeper = Keeper(place.folder, edges.samplerate_hz, edges.channels, edges.total_samples, keeping)
+        keeper = Keeper(folder, edges.samplerate_hz, edges.channels, edges.total_samples, keeping)
         keeper.append(edges.sample, edges.word, edges.total_samples)
         keeper.close()
         return Observation(edges.until(0), b"", tools, kept=keeper.kept)

@@ -10,11 +10,13 @@ import threading
 import time
 from collections.abc import Callable, Collection, Iterator
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
-from typing import NamedTuple, Protocol
+from pathlib import Path
+from typing import NamedTuple
 
 from base.files.errors import CaptureError
+from base.paths import RUNS
 from base.run_folder.edge_stream import NewEdges
 from base.run_folder.folder import RunName
 from base.run_folder.progress_file import ProgressFile, Section, SoFar
@@ -25,11 +27,7 @@ EVERY_S = 0.25
 """Between two looks."""
 
 _BOOT = b"@BOOT,"
-_TOLD = (_BOOT, b"@OP,")
 _NANOSECONDS = 1_000_000_000
-
-Live = Callable[[SoFar], None]
-Wire = Callable[[NewEdges], None]
 
 
 class Part(NamedTuple):
@@ -40,14 +38,27 @@ class Part(NamedTuple):
     left_s: float | None = None
 
 
+@dataclass(frozen=True, kw_only=True)
+class Request:
+    """What is asked of every new run: where its folder is made, and who hears of it meanwhile.
+
+    `progress` is told in a few words what is going on, and `live` a few times a second what came so
+    far. `part` is what the run is of its command.
+    """
+
+    runs: Path = RUNS
+    progress: Tell = lambda _step: None
+    live: Callable[[SoFar], None] = lambda _so_far: None
+    part: Part = field(default_factory=Part)
+    wire: Callable[[NewEdges], None] | None = None
+    """Gets the edges as they come."""
+
+
 class Work(NamedTuple):
     """What a plan will do: how many operations, and the numbers of the measured ones."""
 
     operations: int
     measured: frozenset[int]
-
-
-ALONE = Part()
 
 
 @dataclass
@@ -68,26 +79,22 @@ class Counted:
         """Reads the whole lines of what was received; a new BOOT begins the count again."""
         *lines, self._rest = (self._rest + received).split(b"\n")
         for line in lines:
-            at = max(line.find(_BOOT), 0)  # behind what a line that floats made of itself
-            if line[at:].startswith(_TOLD):
-                self._take_line(line[at:], now_s)
+            try:  # BOOT is behind what a line that floats made of itself
+                record = parse_line(line[max(line.find(_BOOT), 0) :])
+            except ValueError:  # the verdict will tell of a damaged line
+                continue
+            if isinstance(record, Boot):
+                self.operations, self.first_s, self.last_s = 0, None, None
+                self.critical = self.free = None
+                self._core_hz = record.core_hz
+            elif isinstance(record, OperationRecord):
+                self.operations += 1
+                self.first_s, self.last_s = self._before_s if self.first_s is None else self.first_s, now_s
+                if record.seq in self.measured and record.kind in ALLOCATION_KINDS:
+                    self.critical = self._longer(self.critical, record)
+                elif record.seq in self.measured and record.kind == "F":
+                    self.free = self._longer(self.free, record)
         self._before_s = now_s
-
-    def _take_line(self, line: bytes, now_s: float) -> None:
-        try:
-            record = parse_line(line)
-        except ValueError:  # the verdict will tell of a damaged line
-            return
-        if isinstance(record, Boot):
-            self.operations, self.first_s, self.last_s, self.critical, self.free = 0, None, None, None, None
-            self._core_hz = record.core_hz
-        elif isinstance(record, OperationRecord):
-            self.operations += 1
-            self.first_s, self.last_s = self._before_s if self.first_s is None else self.first_s, now_s
-            if record.seq in self.measured and record.kind in ALLOCATION_KINDS:
-                self.critical = self._longer(self.critical, record)
-            elif record.seq in self.measured and record.kind == "F":
-                self.free = self._longer(self.free, record)
 
     @property
     def per_s(self) -> float | None:
@@ -97,70 +104,49 @@ class Counted:
         return self.operations / (self.last_s - self.first_s)
 
     def _longer(self, section: Section | None, record: OperationRecord) -> Section | None:
-        if self._core_hz is None or (section is not None and record.critical_cycles <= section.cycles):
-            return section
         cycles = record.critical_cycles
+        if self._core_hz is None or (section is not None and cycles <= section.cycles):
+            return section
         return Section(
             seq=record.seq, size=record.size, cycles=cycles, ns=cycles * _NANOSECONDS / self._core_hz
         )
 
 
-class Edges(Protocol):
-    """Hands over what came since the last look; None if nothing did. May raise CaptureError."""
-
-    def more(self) -> NewEdges | None: ...
-
-
 class Sources(NamedTuple):
-    """Where to look: the records' bytes from a place on, the samples so far, and their edges."""
+    """Where to look: the records' bytes from a place on, the samples so far, and their edges since
+    the last look, None if nothing came, which may raise CaptureError.
+    """
 
     records: Callable[[int], bytes]
     samples: Callable[[], int]
     asked_samples: int
-    edges: Edges | None = None
+    edges: Callable[[], NewEdges | None] | None = None
 
 
+@dataclass
 class Watch:
-    """Tells of a run what has come so far: its `file`, and `live`; `progress` hears of steps only.
-
-    `work` is None for a run without operations. `wire` gets the edges, where the source has any.
+    """Tells of a run what has come so far: its `file`, and who is named in the request, whose
+    `progress` hears of steps only. `work` is None for a run without operations.
     """
 
-    def __init__(
-        self,
-        name: RunName,
-        began: datetime,
-        file: ProgressFile,
-        progress: Tell,
-        live: Live,
-        part: Part = ALONE,
-        work: Work | None = None,
-        wire: Wire | None = None,
-    ) -> None:
-        self._name = name
-        self._began = began
-        self._begun_s = time.monotonic()
-        self._file = file
-        self._progress = progress
-        self._live = live
-        self._part = part
-        self._work = work
-        self._wire = wire
-        self._counted = Counted(work.measured if work else ())
-        self._step = ""
-        self._read_bytes = 0
-        self._sources: Sources | None = None
-        self._lock = threading.Lock()
+    name: RunName
+    began: datetime
+    file: ProgressFile
+    request: Request
+    work: Work | None = None
+    _begun_s: float = field(default_factory=time.monotonic)
+    _step: str = ""
+    _read_bytes: int = 0
+    _sources: Sources | None = None
+    _lock: threading.Lock = field(default_factory=threading.Lock)
 
-    @property
-    def draws(self) -> bool:
-        """Whether anybody wants the edges."""
-        return self._wire is not None
+    def __post_init__(self) -> None:
+        self._counted = Counted(self.work.measured if self.work else ())
 
     def step(self, step: str) -> None:
         """A step of the run begins."""
         self._step = step
-        self._progress(step)
+        self.request.progress(step)
         self._tell()
 
     @contextmanager
@@ -183,34 +169,33 @@ class Watch:
             self._tell()
 
     def _tell(self) -> None:
+        wire, sources = self.request.wire, self._sources
         with self._lock:
             so_far = self._so_far(time.monotonic())
-            self._file.write(so_far)
-            self._live(so_far)
-            if self._wire and self._sources and self._sources.edges:
+            self.file.write(so_far)
+            self.request.live(so_far)
+            if wire and sources and sources.edges:
                 with suppress(CaptureError):  # the end of the run tells of a file that cannot be read
-                    if (new := self._sources.edges.more()) is not None:
-                        self._wire(new)
+                    if (new := sources.edges()) is not None:
+                        wire(new)
 
     def _so_far(self, now_s: float) -> SoFar:
         """Reads what came since the last look."""
-        sources, counted = self._sources, self._counted
+        sources, counted, part = self._sources, self._counted, self.request.part
         if sources:
             received = sources.records(self._read_bytes)
             self._read_bytes += len(received)
             counted.take(received, now_s)
         return SoFar(
-            scenario=self._name.scenario,
-            allocator=self._name.allocator,
-            board=self._name.board,
-            run=self._part.run,
-            runs=self._part.runs,
-            left_s=self._part.left_s,
-            began=self._began.isoformat(),
+            scenario=self.name.scenario,
+            allocator=self.name.allocator,
+            board=self.name.board,
+            **part._asdict(),
+            began=self.began.isoformat(),
             elapsed_s=now_s - self._begun_s,
             step=self._step,
-            operations=counted.operations if self._work else None,
-            planned_operations=self._work.operations if self._work else None,
+            operations=counted.operations if self.work else None,
+            planned_operations=self.work.operations if self.work else None,
             operations_per_s=counted.per_s,
             samples=sources.samples() if sources else None,
             asked_samples=sources.asked_samples if sources else None,

@@ -112,14 +112,14 @@ def observe(
         with capture:
             progress("capturing")
             capture.start()
-            arriving = capture.arriving if watch is not None and watch.draws else None
+            arriving = capture.arriving if watch and watch.request.wire else None
             sources = Sources(records.since, lambda: capture.got_samples, samples, arriving)
             with watch.following(sources) if watch else nullcontext():
                 if resetter is not None or order.elf is None:
                     # An analyzer that delivers at the end only is given the whole time.
                     armed_by_s = time.monotonic() + ARMING_S
-                    while not (capture.armed or capture.over) and time.monotonic() < armed_by_s:
-                        if signals.asked() is not None:
+                    while not (capture.armed or capture.over or signals.asked() is not None):
+                        if time.monotonic() >= armed_by_s:
                             break
                         time.sleep(ARMING_POLL_S)
                     capture.check_begun()

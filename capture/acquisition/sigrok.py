@@ -22,9 +22,10 @@ from base.run_folder.folder import RunName
 from base.run_folder.observed import KIND, SCHEMA, Asked, AskedEdges, Keep, Program
 from capture.acquisition.analyzers import check_analyzer, tool_versions
 from capture.acquisition.keeper import Keeping
+from capture.acquisition.live import Request
 from capture.acquisition.observe import Order, observe
 from capture.acquisition.sigrok_cli import CaptureRequest
-from capture.acquisition.source import Opened, Request, RunRequest
+from capture.acquisition.source import Opened, RunRequest
 from capture.desk.bench import BoardResource
 from capture.desk.board import RESET_WITHIN_S
 from capture.desk.open_board import open_board
@@ -59,7 +60,7 @@ class Sigrok:
             )
             yield Opened(
                 account,
-                lambda place: observe(board, order, place.watch.step, place.folder, place.watch),
+                lambda folder, watch: observe(board, order, watch.step, folder, watch),
             )
 
 
@@ -175,7 +176,7 @@ class Pins:
             }
             yield Opened(
                 Asked.model_validate(asked),
-                lambda place: observe(board, order, place.watch.step, place.folder, place.watch),
+                lambda folder, watch: observe(board, order, watch.step, folder, watch),
             )
 
 

@@ -19,18 +19,17 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import TracebackType
-from typing import IO, Protocol
+from typing import IO
 
 import numpy as np
 
 from base.files.errors import CaptureError
 from base.files.whole import WriteError
 from base.processes import children, signals
-from base.run_folder.edge_stream import EdgeFollower, EdgeWriter, read_stream
-from base.run_folder.edges import CHANNELS, MOST_EDGES, MOST_SAMPLES, EdgeExtractor, EdgeList, Samples, Words
+from base.run_folder.edge_stream import EdgeFollower, EdgeWriter, NewEdges, read_stream
+from base.run_folder.edges import CHANNELS, MOST_EDGES, MOST_SAMPLES, EdgeExtractor, EdgeList
 from base.run_folder.kept import MOST_KEPT_SAMPLES, Kept
 from capture.acquisition.keeper import Keeper, Keeping
-from capture.acquisition.live import Edges
 from capture.desk.bench import AnalyzerResource
 
 TOOL = "sigrok-cli"
@@ -65,16 +64,6 @@ _COUNTED = re.compile(
     r"|(sr: )?beaglelogic: Please use 'echo <size in bytes> > [\w/]+' to increase the buffer size, "
     r"this capture is now truncated to [0-9]+ Msamples"
 )
-
-
-class Sink(Protocol):
-    """Where the edges go: a file (EdgeWriter), or what keeps windows of them (Keeper)."""
-
-    def append(self, sample: Samples, word: Words, total_samples: int) -> None: ...
-
-    def check_room(self) -> None: ...
-
-    def close(self) -> None: ...
 
 
 @dataclass(frozen=True)
@@ -184,7 +173,7 @@ class SigrokCapture:
         request = self._request
         tool = find_tool(request.analyzer.sigrok)
         channels = tuple(request.taken)
-        writer: Sink
+        writer: EdgeWriter | Keeper
         if request.keeping is None:
             writer = EdgeWriter(self._path, request.samplerate_hz, channels, request.samples)
         else:
@@ -217,12 +206,12 @@ class SigrokCapture:
         self._samples.start()
 
     @property
-    def arriving(self) -> Edges:
+    def arriving(self) -> Callable[[], NewEdges | None]:
         """The edges as they come, from now on where windows are kept."""
         if self._keeper is None:
-            return EdgeFollower(self._path)
+            return EdgeFollower(self._path).more
         self._keeper.more()
-        return self._keeper
+        return self._keeper.more
 
     @property
     def got_samples(self) -> int:
@@ -344,7 +333,7 @@ class _SampleReader(threading.Thread):
     to a writer, until the pipe closes or leave() finds nothing more in it.
     """
 
-    def __init__(self, pipe: IO[bytes], request: CaptureRequest, writer: Sink) -> None:
+    def __init__(self, pipe: IO[bytes], request: CaptureRequest, writer: EdgeWriter | Keeper) -> None:
         super().__init__(name="samples", daemon=True)
         self._pipe = pipe
         self._leaving = threading.Event()

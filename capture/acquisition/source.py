@@ -16,14 +16,12 @@ from typing import NamedTuple, Protocol
 import polars as pl
 
 from base.files.errors import CaptureError
-from base.paths import RUNS
 from base.run_folder.folder import RunName
 from base.run_folder.manifest import AllocatorFootprint, AskedFirmware, Imported, Outside, SectionBound
 from base.run_folder.observed import Asked
 from base.run_folder.records import Boot, RecordLog
 from base.run_folder.tables import Memory
-from base.tell import Tell
-from capture.acquisition.live import ALONE, Live, Part, Watch, Wire
+from capture.acquisition.live import Request, Watch
 from capture.acquisition.observe import Observation, Order
 from capture.desk.bench import BoardResource, read_bench
 from capture.reading.wire import END_FRAME_TICKS, FRAME_EDGES, START_FRAME_TICKS
@@ -97,22 +95,6 @@ def longest_s(plan: Plan, core_hz: int) -> float:
 
 MemoryOf = Callable[[FirmwareImage, Plan, RecordLog], Memory | None]
 BoundsOf = Callable[[FirmwareImage, Boot], Mapping[str, SectionBound]]
-
-
-@dataclass(frozen=True, kw_only=True)
-class Request:
-    """What is asked of every new run: where its folder is made, and who hears of it meanwhile.
-
-    `progress` is told in a few words what is going on, and `live` a few times a second what came so
-    far. `part` is what the run is of its command.
-    """
-
-    runs: Path = RUNS
-    progress: Tell = lambda _step: None
-    live: Live = lambda _so_far: None
-    part: Part = ALONE
-    wire: Wire | None = None
-    """Gets the edges as they come."""
 
 
 @dataclass(frozen=True)
@@ -221,13 +203,6 @@ class RunRequest(Request):
         )
 
 
-class Place(NamedTuple):
-    """The run's folder, which a source may write to while it observes, and who watches it."""
-
-    folder: Path
-    watch: Watch
-
-
 class Taken(NamedTuple):
     """A run of operations that was observed: what is known of it, and what came."""
 
@@ -239,12 +214,13 @@ class Taken(NamedTuple):
 class Opened:
     """A run that may begin: what is known of it, and how it is observed.
 
-    `account` is what was asked where the run is from the wire alone. `observe` raises
-    TailscopeError where nothing could be observed, and signals.Stopped.
+    `account` is what was asked where the run is from the wire alone. `observe` takes the run's
+    folder, which it may write to meanwhile, and who watches; it raises TailscopeError where nothing
+    could be observed, and signals.Stopped.
     """
 
     account: Account | Asked
-    observe: Callable[[Place], Observation]
+    observe: Callable[[Path, Watch], Observation]
 
 
 class Source(Protocol):

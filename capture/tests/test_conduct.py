@@ -19,9 +19,9 @@ from base.run_folder.folder import RunName
 from base.run_folder.observed import Asked
 from base.run_folder.progress_file import ProgressFile, Section, SoFar, read
 from base.run_folder.records import encode
-from capture.acquisition.live import Counted, Part, Sources, Watch, Work
+from capture.acquisition.live import Counted, Part, Request, Sources, Watch, Work
 from capture.acquisition.observe import Observation
-from capture.acquisition.source import Account, Opened, Place, Request
+from capture.acquisition.source import Account, Opened
 from capture.conduct import redecode, run
 from capture.tests.synthetic import SyntheticRun, small_plan
 from capture.tests.test_redecode import ASKED, SETTING, observation_of
@@ -40,7 +40,7 @@ class Fake:
     request: Request
     account: Account | Asked
     seen: Observation
-    meanwhile: Callable[[Place], None] = lambda _: None
+    meanwhile: Callable[[Path], None] = lambda _: None
     copied: bool = True
     refusal: str = ""
     open_now: bool = False
@@ -58,14 +58,14 @@ class Fake:
         finally:
             self.open_now = False
 
-    def _observe(self, place: Place) -> Observation:
+    def _observe(self, folder: Path, watch: Watch) -> Observation:
         assert self.open_now
-        place.watch.step("capturing")
-        self.meanwhile(place)
+        watch.step("capturing")
+        self.meanwhile(folder)
         return self.seen
 
 
-def fake(runs: Path, meanwhile: Callable[[Place], None] = lambda _: None) -> Fake:
+def fake(runs: Path, meanwhile: Callable[[Path], None] = lambda _: None) -> Fake:
     return Fake(Request(runs=runs), Account(MADE_UP.plan, ASKED, SETTING), observation_of(MADE_UP), meanwhile)
 
 
@@ -82,7 +82,7 @@ def test_what_came_is_kept_judged_and_stored(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("error", [CaptureError("Nothing came; check the cable."), signals.Stopped(2)])
 def test_what_cannot_be_observed_leaves_no_folder(tmp_path: Path, error: Exception) -> None:
-    def fails(_: Place) -> None:
+    def fails(_: Path) -> None:
         raise error
 
     source = fake(tmp_path, fails)
@@ -95,7 +95,7 @@ def test_its_steps_are_told_and_who_looks_sees_it_under_way(tmp_path: Path) -> N
     steps: list[str] = []
     live: list[SoFar] = []
     looked: list[SoFar | None] = []
-    source = fake(tmp_path, lambda place: looked.append(progress_file.read(place.folder)))
+    source = fake(tmp_path, lambda folder: looked.append(progress_file.read(folder)))
     source.request = Request(runs=tmp_path, progress=steps.append, live=live.append, part=Part(2, 3))
     folder = run(source).folder
     assert steps == ["capturing", "writing", "judging"] == list(dict.fromkeys(so_far.step for so_far in live))
@@ -161,9 +161,11 @@ def test_callback_and_file_tell_the_same(tmp_path: Path) -> None:
             RunName("mem_frag", "tlsf", "virtual"),
             datetime(2026, 11, 22, tzinfo=UTC),
             file,
-            steps.append,
-            lambda so_far: reports.append((so_far, read(tmp_path))),
-            Part(2, 4, 30.0),
+            Request(
+                progress=steps.append,
+                live=lambda so_far: reports.append((so_far, read(tmp_path))),
+                part=Part(2, 4, 30.0),
+            ),
             Work(4, MEASURED),
         )
         watch.step("capturing")

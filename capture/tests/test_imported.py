@@ -10,7 +10,7 @@ import pytest
 from base.files.errors import CaptureError
 from base.run_folder.edges import read_parquet
 from capture.acquisition.imported import Beside, Imported, of_plan, of_run
-from capture.acquisition.source import Request
+from capture.acquisition.live import Request
 from capture.conduct import RunResult, redecode, run
 from capture.importing import formats
 from capture.importing.formats import Import

@@ -12,7 +12,7 @@ from base.run_folder.manifest import ToolReport
 from base.run_folder.observed import AskedEdges, Keep, ObservedManifest, read_observed_manifest
 from capture.acquisition.imported import ObservedFile
 from capture.acquisition.keeper import Keeper, Keeping
-from capture.acquisition.source import Request
+from capture.acquisition.live import Request
 from capture.conduct import run
 from capture.importing import formats
 from capture.reading.observed import ObservedWire, Questions, of_windows, read_observed

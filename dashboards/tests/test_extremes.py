@@ -10,7 +10,7 @@ import pytest
 from base.files.errors import RunError
 from base.run_folder.observed import read_observed_manifest
 from capture.acquisition.imported import ObservedFile
-from capture.acquisition.source import Request
+from capture.acquisition.live import Request
 from capture.conduct import run
 from capture.importing import formats
 from capture.reading.observed import Questions
