@@ -16,7 +16,7 @@ from pyocd.probe.tcp_client_probe import TCPClientProbe
 from base.paths import ROOT
 from capture import conduct
 from capture.acquisition.direct import Direct
-from capture.acquisition.record_reader import RttReader, RttRing
+from capture.acquisition.record_reader import RttReader
 from capture.acquisition.sigrok import Sigrok
 from capture.acquisition.source import RunRequest
 from capture.conduct import RunResult, redecode
@@ -85,10 +85,10 @@ def test_a_reader_that_comes_late_changes_nothing(tmp_path: Path, monkeypatch: p
     has room in the ring all the time, so that no edge moves.
     """
     plan = catalogue.load("mem_frag", {"depth": 8}).compile()
-    read, pauses = RttRing.read, iter([1.0] * 3)
+    read, pauses = RttReader._receive, iter([1.0] * 3)
 
-    def late(ring: RttRing) -> bytes:
-        data = read(ring)
+    def late(reader: RttReader) -> bytes:
+        data = read(reader)
         if data:
             time.sleep(next(pauses, 0))
         return data
@@ -100,7 +100,7 @@ def test_a_reader_that_comes_late_changes_nothing(tmp_path: Path, monkeypatch: p
         return edges.read_bytes(), records.read_bytes()
 
     punctual = recorded()
-    monkeypatch.setattr(RttRing, "read", late)
+    monkeypatch.setattr(RttReader, "_receive", late)
     assert recorded() == punctual
     assert next(pauses, None) is None
 

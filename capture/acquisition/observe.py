@@ -106,7 +106,7 @@ def observe(
         signals.check()
         capture: SigrokCapture | SaleaeCapture
         if order.analyzer.by_saleae:
-            capture = SaleaeCapture(order.analyzer, order.samplerate_hz, samples, order.channels)
+            capture = SaleaeCapture(request)
         else:
             capture = SigrokCapture(request, folder / names.EDGE_STREAM)
         with capture:

@@ -8,15 +8,14 @@ import struct
 import threading
 import time
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
-from types import TracebackType
-from typing import IO, TYPE_CHECKING, Protocol, Self
+from typing import IO, TYPE_CHECKING, Self
 
 import serial
 
-from base.files.errors import CaptureError, TailscopeError, first_line
+from base.files.errors import CaptureError, first_line
 from base.processes import signals
 from base.run_folder.records import MOST_LOG_BYTES
 from capture.desk.board import ProbeAddress, Resetter
@@ -48,9 +47,7 @@ class NoRecords:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         """Nothing was opened."""
 
     def since(self, _begin: int) -> bytes:
@@ -91,9 +88,7 @@ class RecordReader(ABC):
         self._thread.start()
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.close()
 
     @property
@@ -162,9 +157,9 @@ class RecordReader(ABC):
                     return
                 # An END before any record of a start is that of a run before, which the port held.
                 last = _last_line(self._data)
-                if last.startswith(_END) and any(first in self._data for first in _FIRST_RECORDS):
-                    return
-                if last.startswith(_FAIL):
+                if last.startswith(_FAIL) or (
+                    last.startswith(_END) and any(first in self._data for first in _FIRST_RECORDS)
+                ):
                     return
         except Exception as error:  # whatever a transport's library raises
             self.problem = self._broken(error)
@@ -174,12 +169,10 @@ class RecordReader(ABC):
 
     def _keep(self, chunk: bytes) -> None:
         self._data += chunk
-        if self._log is not None:
-            written = None
-            with suppress(OSError):
-                written = self._log.write(chunk)
-            if written != len(chunk):
-                self._leave_log()
+        with suppress(OSError):
+            if self._log is None or self._log.write(chunk) == len(chunk):
+                return
+        self._leave_log()
 
     def _leave_log(self) -> None:
         if self._log is not None:
@@ -277,6 +270,13 @@ def _open(url: str, baud: int) -> serial.SerialBase:
 
 
 CONTROL_BLOCK = "_SEGGER_RTT"
+ID = b"SEGGER RTT".ljust(16, b"\0")
+
+# id, numbers of up and down buffers; then the first up buffer: name, ring, size, write offset, read
+# offset, flags.
+_CONTROL_BLOCK = struct.Struct("<16sii6I")
+_READ_OFFSET = 16 + 4 + 4 + 16
+_WORD_BYTES = 4
 
 
 class RttReader(RecordReader):
@@ -294,11 +294,12 @@ class RttReader(RecordReader):
         super().__init__(f"RTT {address.unique_id}", log)
         from capture.desk.debug_probe import ProbeSession, symbol  # loads pyOCD: other runs need it not
 
-        control_block = symbol(elf, CONTROL_BLOCK)
+        self._control_block = symbol(elf, CONTROL_BLOCK)
         self.debugger = ProbeSession(address)
-        self._ring = RttRing(self.debugger, control_block)
         try:
-            self._ring.forget()
+            # Destroys the id: SRAM outlives a reset, and an earlier run's records are not of this
+            # one.
+            self.debugger.write_word(self._control_block, 0)
         except Exception as error:  # whatever pyOCD raises
             self._release()
             raise CaptureError(
@@ -306,7 +307,28 @@ class RttReader(RecordReader):
             ) from None
 
     def _receive(self) -> bytes:
-        return self._ring.read()
+        """All that lies in the ring, which is empty then; nothing before the firmware offers it."""
+        block = self._bytes(self._control_block, _CONTROL_BLOCK.size)
+        identity, buffers, _, _, ring, size, write, read, _ = _CONTROL_BLOCK.unpack(block)
+        if identity != ID or write == read:
+            return b""
+        if buffers < 1 or write >= size or read >= size:
+            raise ValueError(f"the ring of {size} bytes has the offsets {write} and {read}")
+        if write > read:
+            data = self._bytes(ring + read, write - read)
+        else:
+            data = self._bytes(ring + read, size - read) + self._bytes(ring, write)
+        self.debugger.write_word(self._control_block + _READ_OFFSET, write)
+        return data
+
+    def _bytes(self, address: int, count: int) -> bytes:
+        """Read by whole words, in one transfer."""
+        if not count:
+            return b""
+        before = address % _WORD_BYTES
+        words = (before + count + _WORD_BYTES - 1) // _WORD_BYTES
+        content = struct.pack(f"<{words}I", *self.debugger.read_words(address - before, words))
+        return content[before : before + count]
 
     def _release(self) -> None:
         self.debugger.close()
@@ -316,62 +338,3 @@ class RttReader(RecordReader):
             f"Reading the records by RTT broke after {len(self._data)} bytes ({first_line(error)}); "
             "check the debug probe and the board's power, then run again."
         )
-
-
-ID = b"SEGGER RTT".ljust(16, b"\0")
-
-# id, numbers of up and down buffers; then the first up buffer: name, ring, size, write offset, read
-# offset, flags.
-_CONTROL_BLOCK = struct.Struct("<16sii6I")
-_READ_OFFSET = 16 + 4 + 4 + 16
-_WORD_BYTES = 4
-
-
-class Memory(Protocol):
-    """The board's memory as a debugger sees it, by words at aligned addresses."""
-
-    def read_words(self, address: int, count: int) -> Sequence[int]: ...
-
-    def write_word(self, address: int, value: int) -> None: ...
-
-
-class RttError(TailscopeError):
-    """The control block cannot be what the firmware wrote."""
-
-
-class RttRing:
-    """The ring behind the control block at `address`."""
-
-    def __init__(self, memory: Memory, address: int) -> None:
-        self._memory = memory
-        self._address = address
-
-    def forget(self) -> None:
-        """Destroys the id: SRAM outlives a reset, and an earlier run's
-        records are not of this one.
-        """
-        self._memory.write_word(self._address, 0)
-
-    def read(self) -> bytes:
-        """All that lies in the ring, which is empty then; nothing before the firmware offers it."""
-        block = self._bytes(self._address, _CONTROL_BLOCK.size)
-        identity, buffers, _, _, ring, size, write, read, _ = _CONTROL_BLOCK.unpack(block)
-        if identity != ID or write == read:
-            return b""
-        if buffers < 1 or write >= size or read >= size:
-            raise RttError(f"the ring of {size} bytes has the offsets {write} and {read}")
-        if write > read:
-            data = self._bytes(ring + read, write - read)
-        else:
-            data = self._bytes(ring + read, size - read) + self._bytes(ring, write)
-        self._memory.write_word(self._address + _READ_OFFSET, write)
-        return data
-
-    def _bytes(self, address: int, count: int) -> bytes:
-        """Read by whole words, in one transfer."""
-        if not count:
-            return b""
-        before = address % _WORD_BYTES
-        words = (before + count + _WORD_BYTES - 1) // _WORD_BYTES
-        content = struct.pack(f"<{words}I", *self._memory.read_words(address - before, words))
-        return content[before : before + count]

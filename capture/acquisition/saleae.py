@@ -14,19 +14,16 @@ import importlib.metadata
 import tempfile
 import threading
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
-from types import TracebackType
 from typing import Any
-
-import numpy as np
 
 from base.files.errors import CaptureError, first_line
 from base.processes import signals
-from base.run_folder.edges import CHANNELS, EdgeList
-from capture.acquisition.sigrok_cli import CaptureResult, count_problems
+from base.run_folder.edges import CHANNELS
+from capture.acquisition.sigrok_cli import CaptureRequest, CaptureResult, count_problems, no_edges
 from capture.desk.bench import AnalyzerResource
 from capture.importing import formats
 
@@ -45,13 +42,14 @@ _MORE_S = 0.01
 @dataclass(frozen=True)
 class Device:
     """An analyzer that answers: its driver, how bench.toml names this one, what it is, and the
-    names of its inputs. `connection` is None where the driver has none.
+    names of its inputs, which Logic 2 does not tell. `connection` is None where the driver has
+    none.
     """
 
     driver: str
     connection: str | None
     title: str
-    inputs: tuple[str, ...]
+    inputs: tuple[str, ...] = ()
 
 
 def devices(analyzer: AnalyzerResource) -> tuple[Device, ...]:
@@ -61,9 +59,8 @@ def devices(analyzer: AnalyzerResource) -> tuple[Device, ...]:
     with _connected(analyzer) as manager, _told("does not list its devices"):
         seen_devices = manager.get_devices()
     wanted = str(analyzer.settings.get("device", ""))
-    inputs = tuple(f"{prefix}{number}" for number in range(16) for prefix in ("", "D"))
     return tuple(
-        Device(analyzer.driver, device.device_id, f"Saleae {device.device_type.name}", inputs)
+        Device(analyzer.driver, device.device_id, f"Saleae {device.device_type.name}")
         for device in seen_devices
         if wanted in ("", device.device_id)
     )
@@ -81,27 +78,22 @@ class SaleaeCapture:
     wait() once.
     """
 
-    def __init__(
-        self, analyzer: AnalyzerResource, samplerate_hz: int, samples: int, taken: Mapping[str, str]
-    ) -> None:
-        self._analyzer = analyzer
-        self._samplerate_hz = samplerate_hz
-        self._samples = samples
-        self._taken = taken
+    arriving = None
+    """Nothing comes before the end."""
+
+    def __init__(self, request: CaptureRequest) -> None:
+        self._request = request
+        self._numbers = _numbers(request.analyzer)
         self._manager: Any = None
         self._capture: Any = None
         self._over = threading.Event()
         self._fault: str | None = None
         self.got_samples = 0
-        self.arriving = None
-        """Nothing comes before the end."""
 
     def __enter__(self) -> SaleaeCapture:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         with suppress(Exception):
             self._capture.stop()
         with suppress(Exception):
@@ -113,20 +105,20 @@ class SaleaeCapture:
         """Starts capturing. Raises CaptureError."""
         from saleae import automation
 
-        settings = self._analyzer.settings
-        self._manager = _connect(self._analyzer)
+        settings = self._request.analyzer.settings
+        self._manager = _connect(self._request.analyzer)
         with _told("cannot capture so"):
             self._capture = self._manager.start_capture(
                 device_id=settings.get("device") and str(settings["device"]),
                 device_configuration=automation.LogicDeviceConfiguration(
-                    enabled_digital_channels=sorted(_numbers(self._analyzer).values()),
-                    digital_sample_rate=self._samplerate_hz,
+                    enabled_digital_channels=sorted(self._numbers.values()),
+                    digital_sample_rate=self._request.samplerate_hz,
                     digital_threshold_volts=settings.get("digital_threshold_volts"),
                 ),
                 capture_configuration=automation.CaptureConfiguration(
                     buffer_size_megabytes=settings.get("buffer_size_megabytes"),
                     capture_mode=automation.TimedCaptureMode(
-                        duration_seconds=self._samples / self._samplerate_hz + _MORE_S
+                        duration_seconds=self._request.duration_s + _MORE_S
                     ),
                 ),
             )
@@ -153,27 +145,32 @@ class SaleaeCapture:
         before the end.
         """
         del silence_s
-        deadline_s = time.monotonic() + self._samples / self._samplerate_hz + _SLOW_S
-        problems: list[str] = []
+        request, problems = self._request, []
+        deadline_s = time.monotonic() + request.duration_s + _SLOW_S
         while not (self._over.wait(_POLL_S) or signals.asked() is not None or source_ended()):
             if time.monotonic() >= deadline_s:
                 problems.append(f"{TOOL} was not done in time, and its capture was stopped; capture again.")
                 break
         interrupted = not self._over.is_set() and signals.asked() is not None
-        edges = EdgeList(
-            np.empty(0, np.int64), np.empty(0, np.uint8), self._samplerate_hz, 0, tuple(self._taken)
-        )
+        edges = no_edges(request)
+        taken = {name: f"D{self._numbers[ours]}" for name, ours in request.taken.items()}
         try:
             if not self._over.is_set():
                 with _told("does not stop the capture"):
                     self._capture.stop()
-            edges, losses = self._exported()
-            problems += losses
+            with tempfile.TemporaryDirectory(prefix="tailscope-") as folder:
+                with _told("does not export what it captured"):
+                    self._capture.export_raw_data_binary(
+                        folder, digital_channels=sorted(self._numbers.values())
+                    )
+                exported = formats.read(Path(folder), taken, request.samplerate_hz)
+            edges = exported.edges.until(request.samples)
+            problems += exported.losses
         except CaptureError as error:
             problems.append(str(error))
         problems += [self._fault] if self._fault else []
         self.got_samples = edges.total_samples
-        problems += count_problems(self._samples, edges.total_samples)
+        problems += count_problems(request.samples, edges.total_samples)
         return CaptureResult(edges, tuple(problems), (), interrupted)
 
     def _wait(self) -> None:
@@ -187,18 +184,8 @@ class SaleaeCapture:
         finally:
             self._over.set()
 
-    def _exported(self) -> tuple[EdgeList, tuple[str, ...]]:
-        """The edges, up to the samples that were asked for, and what of them is lost."""
-        numbers = _numbers(self._analyzer)
-        with tempfile.TemporaryDirectory(prefix="tailscope-") as folder:
-            with _told("does not export what it captured"):
-                self._capture.export_raw_data_binary(folder, digital_channels=sorted(numbers.values()))
-            taken = {name: f"D{numbers[ours]}" for name, ours in self._taken.items()}
-            exported = formats.read(Path(folder), taken, self._samplerate_hz)
-        return exported.edges.until(self._samples), exported.losses
 
-
-def _numbers(analyzer: AnalyzerResource) -> Mapping[str, int]:
+def _numbers(analyzer: AnalyzerResource) -> dict[str, int]:
     """The number of the input of each of our channels, as Logic 2 counts them."""
     named = analyzer.channels or {name: str(number) for number, name in enumerate(CHANNELS)}
     return {name: int(theirs.removeprefix("D")) for name, theirs in named.items()}

@@ -18,7 +18,6 @@ import time
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from types import TracebackType
 from typing import IO
 
 import numpy as np
@@ -94,9 +93,12 @@ class CaptureRequest:
                 "ask for a lower samplerate or a shorter duration"
                 f"{'' if self.keeping else ', or keep windows only (./lab observe --keep worst)'}."
             )
-        if self.samplerate_hz <= 0:
-            raise CaptureError(f"A samplerate of {self.samplerate_hz} Hz is impossible; it must be positive.")
         self.device_bits()
+
+    @property
+    def duration_s(self) -> float:
+        """How long so many samples last."""
+        return self.samples / self.samplerate_hz
 
     def device_bits(self) -> tuple[int, ...]:
         """The bit of a sample that carries each of the channels `taken`."""
@@ -138,6 +140,12 @@ class CaptureResult:
     kept: Kept | None = None
 
 
+def no_edges(request: CaptureRequest) -> EdgeList:
+    """What came of it before the first sample."""
+    nothing = np.empty(0, np.int64), np.empty(0, np.uint8)
+    return EdgeList(*nothing, request.samplerate_hz, 0, tuple(request.taken))
+
+
 class SigrokCapture:
     """One run of sigrok-cli, which never outlives the `with` block: start() once, wait() once.
 
@@ -151,16 +159,12 @@ class SigrokCapture:
         self._keeper: Keeper | None = None
         self._process: subprocess.Popen[bytes] | None = None
         self._stderr = tempfile.TemporaryFile()  # noqa: SIM115  closed as the block ends
-        self._faults: list[str] = []
         self._ended_by_us = False
-        self._interrupted = False
 
     def __enter__(self) -> SigrokCapture:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         if self._process is not None:
             self._end()
         self._stderr.close()
@@ -172,18 +176,12 @@ class SigrokCapture:
         """
         request = self._request
         tool = find_tool(request.analyzer.sigrok)
-        channels = tuple(request.taken)
+        what = request.samplerate_hz, tuple(request.taken), request.samples
         writer: EdgeWriter | Keeper
         if request.keeping is None:
-            writer = EdgeWriter(self._path, request.samplerate_hz, channels, request.samples)
+            writer = EdgeWriter(self._path, *what)
         else:
-            writer = self._keeper = Keeper(
-                self._path.parent,
-                request.samplerate_hz,
-                channels,
-                request.samples,
-                request.keeping,
-            )
+            writer = self._keeper = Keeper(self._path.parent, *what, request.keeping)
         try:
             # A session of its own keeps Ctrl-C from the tool: its samples are still to be
             # collected. And it loops for ever on a connection that its server closed: where this
@@ -247,38 +245,53 @@ class SigrokCapture:
         sooner, and without a word of blame, where `source_ended` says that
         what it listens to will send no more.
         """
-        assert self._process is not None
-        self._watch(self._process, silence_s, source_ended)
-        self._end()
-        return self._result(self._process)
-
-    def _watch(
-        self, process: subprocess.Popen[bytes], silence_s: float, source_ended: Callable[[], bool]
-    ) -> None:
+        process, samples, asked = self._process, self._samples, self._request.samples
+        assert process is not None
+        problems, oddities, interrupted = [], [], False
         seen, heard_s = -1, time.monotonic()
-        while not self._samples.finished.wait(_POLL_S):
-            if signals.asked() is not None:
-                self._interrupted = True
-                return
+        while not samples.finished.wait(_POLL_S):
             ended = source_ended()
-            received, now_s = self._samples.received_bytes, time.monotonic()
+            received, now_s = samples.received_bytes, time.monotonic()
             if received != seen:
                 seen, heard_s = received, now_s
-            elif ended and now_s - heard_s >= _REST_S:
-                return
-            elif now_s - heard_s >= silence_s:
-                self._faults.append(
+            interrupted = signals.asked() is not None
+            if interrupted or (ended and now_s - heard_s >= _REST_S):
+                break
+            if now_s - heard_s >= silence_s:
+                problems.append(
                     f"{TOOL} sent nothing for {silence_s:g} s after {max(seen, 0)} samples and was ended; "
                     "check the analyzer's connection and capture again."
                 )
-                return
-        if self._samples.fault is None and not self._samples.enough:
-            try:
-                process.wait(silence_s)
-            except subprocess.TimeoutExpired:
-                self._faults.append(
-                    f"{TOOL} closed its output but did not end within {silence_s:g} s, and was ended."
+                break
+        else:
+            if samples.fault is None and not samples.enough:
+                try:
+                    process.wait(silence_s)
+                except subprocess.TimeoutExpired:
+                    problems.append(
+                        f"{TOOL} closed its output but did not end within {silence_s:g} s, and was ended."
+                    )
+        self._end()
+        got, received, status = samples.got_samples, samples.received_bytes, process.returncode
+        if samples.fault is not None:
+            problems.append(samples.fault)
+        elif not samples.enough:
+            if status and not self._ended_by_us:
+                how = f"was killed by signal {-status}" if status < 0 else f"failed with exit status {status}"
+                problems.append(f"{TOOL} {how}; see what it said, and capture again.")
+            if received != got * self._request.analyzer.sample_bytes:
+                oddities.append(
+                    f"{TOOL} sent {received} bytes for {got} samples; the rest was cut off. It may send two "
+                    "bytes per sample: enable at most eight channels."
                 )
+        problems += count_problems(asked, got)
+        lines = unexpected_lines(self._said(), whole=got == asked)
+        oddities += [f"{TOOL} said: {line}" for line in lines[:_ODDITIES_MOST]]
+        if len(lines) > _ODDITIES_MOST:
+            oddities.append(f"{TOOL} said {len(lines) - _ODDITIES_MOST} lines more.")
+        kept = self._keeper.kept if self._keeper else None
+        edges = no_edges(self._request) if kept else read_stream(self._path).edges
+        return CaptureResult(edges, tuple(problems), tuple(oddities), interrupted, kept)
 
     def _end(self) -> None:
         """End whatever still runs, and collect what is left in the pipes."""
@@ -293,39 +306,6 @@ class SigrokCapture:
         """The first part of what the tool said on its standard error."""
         self._stderr.seek(0)
         return self._stderr.read(_STDERR_MOST_BYTES).decode(errors="replace")
-
-    def _result(self, process: subprocess.Popen[bytes]) -> CaptureResult:
-        samples, asked = self._samples, self._request.samples
-        got, received, status = samples.got_samples, samples.received_bytes, process.returncode
-        problems, oddities = list(self._faults), []
-        if samples.fault is not None:
-            problems.append(samples.fault)
-        elif not samples.enough:
-            if status < 0 and not self._ended_by_us:
-                problems.append(f"{TOOL} was killed by signal {-status}; capture again.")
-            elif status and not self._ended_by_us:
-                problems.append(
-                    f"{TOOL} failed with exit status {status}; see what it said, and capture again."
-                )
-            if received != got * self._request.analyzer.sample_bytes:
-                oddities.append(
-                    f"{TOOL} sent {received} bytes for {got} samples; the rest was cut off. It may send two "
-                    "bytes per sample: enable at most eight channels."
-                )
-        problems += count_problems(asked, got)
-        lines = unexpected_lines(self._said(), whole=got == asked)
-        oddities += [f"{TOOL} said: {line}" for line in lines[:_ODDITIES_MOST]]
-        if len(lines) > _ODDITIES_MOST:
-            oddities.append(f"{TOOL} said {len(lines) - _ODDITIES_MOST} lines more.")
-        stored = self._keeper.kept if self._keeper else None
-        nothing = EdgeList(np.empty(0, np.int64), np.empty(0, np.uint8), self._request.samplerate_hz, 0)
-        return CaptureResult(
-            edges=nothing if stored else read_stream(self._path).edges,
-            kept=stored,
-            problems=tuple(problems),
-            oddities=tuple(oddities),
-            interrupted=self._interrupted,
-        )
 
 
 class _SampleReader(threading.Thread):
@@ -381,20 +361,14 @@ class _SampleReader(threading.Thread):
 
     def _pieces(self) -> Iterator[memoryview]:
         """What comes, in pieces that are good until the next one; an empty one if nothing does."""
-        descriptor = self._pipe.fileno()
-        arrivals = select.poll()
-        arrivals.register(descriptor, select.POLLIN)
-        block = bytearray(READ_BYTES)
-        view = memoryview(block)
+        view = memoryview(bytearray(READ_BYTES))
         while True:
             last_look = self._leaving.is_set()
-            if not arrivals.poll(_POLL_S * 1000):
-                if last_look:
-                    return
-                yield view[:0]
-                continue
-            count = os.readv(descriptor, [block])
-            if not count:
+            count = 0
+            if select.select([self._pipe], [], [], _POLL_S)[0]:
+                count = os.readv(self._pipe.fileno(), [view])
+                last_look = not count
+            if last_look:
                 return
             yield view[:count]
 
