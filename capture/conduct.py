@@ -11,8 +11,7 @@ from __future__ import annotations
 
 import shutil
 import tempfile
-from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Callable, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
@@ -24,7 +23,7 @@ from base.files.errors import CaptureError, TailscopeError
 from base.files.whole import WriteError
 from base.processes import signals
 from base.run_folder import folder as names
-from base.run_folder.edges import EdgeList, read_parquet
+from base.run_folder.edges import EdgeList
 from base.run_folder.folder import RunFolder, RunName, check_writable, is_observed
 from base.run_folder.kept import write_kept
 from base.run_folder.manifest import Verdict
@@ -70,10 +69,8 @@ def run(source: Source) -> RunResult:
         watch.step("writing")
         keep_observation(folder, kind, seen)
         try:
-            with ThreadPoolExecutor(1, "session") as beside:
-                copy = beside.submit(store_session, folder, seen.edges) if source.copied else None
-                watch.step("judging")
-                return kind.conclude(folder, seen, copy.result if copy else tuple)
+            watch.step("judging")
+            return kind.conclude(folder, seen, store_session(folder, seen.edges) if source.copied else ())
         except WriteError as error:
             raise WriteError(f"{error} The capture is kept: ./lab redecode {folder.path}") from None
 
@@ -98,15 +95,10 @@ def redecode(folder: Path, *, ignore_glitches: bool | None = None) -> RunResult:
     run_folder.remove_file(names.PROGRESS)
     if seen.kept is not None:
         return kind.conclude(run_folder, seen)
-    try:
-        whole = read_parquet(folder / names.EDGES) == seen.edges
-    except CaptureError:
-        whole = False
-    if not whole:
-        run_folder.write(names.EDGES, seen.edges.write_parquet)
+    run_folder.write(names.EDGES, seen.edges.write_parquet)
     run_folder.remove_file(names.EDGE_STREAM)
     notes = () if (folder / names.SESSION).exists() else store_session(run_folder, seen.edges)
-    return kind.conclude(run_folder, seen, lambda: notes)
+    return kind.conclude(run_folder, seen, notes)
 
 
 @dataclass(frozen=True)
@@ -116,9 +108,6 @@ class RunResult:
     folder: Path
     verdict: Verdict
     reasons: tuple[str, ...]
-
-
-Notes = Callable[[], tuple[str, ...]]
 
 
 @dataclass(frozen=True)
@@ -146,10 +135,10 @@ class OfOperations:
             folder.write_bytes(names.COUNTS, seen.counts)
         folder.write(names.EDGES, seen.edges.write_parquet)
 
-    def conclude(self, folder: RunFolder, seen: Observation, notes: Notes = tuple) -> RunResult:
+    def conclude(self, folder: RunFolder, seen: Observation, notes: Sequence[str] = ()) -> RunResult:
         """Writes the tables and, last of all, run.json."""
         evidence, setting = judge(self.account, seen)
-        manifest = summarise_run(evidence, replace(setting, notes=(*setting.notes, *notes())))
+        manifest = summarise_run(evidence, replace(setting, notes=(*setting.notes, *notes)))
         folder.write(names.OPERATIONS, _writer(with_memory(evidence.joined.operations, setting.memory)))
         folder.write(names.INTERRUPTS, _writer(evidence.joined.interrupts))
         folder.write_json(names.MANIFEST, {**manifest.as_json(), "files": names.digests(folder.path)})
@@ -174,7 +163,7 @@ class OfPins:
         else:
             write_kept(folder.path / names.KEPT, seen.kept)
 
-    def conclude(self, folder: RunFolder, seen: Observation, notes: Notes = tuple) -> RunResult:
+    def conclude(self, folder: RunFolder, seen: Observation, notes: Sequence[str] = ()) -> RunResult:
         """Writes run.json, and of windows the copies for PulseView."""
         windows, asked = seen.kept, self.asked
         if not set((windows or seen.edges).channels) <= set(asked.pins):
@@ -203,7 +192,7 @@ class OfPins:
             if asked.imported and questions != Questions()
             else frozenset(),
         )
-        manifest = summarise_observed(judged, asked, [*notes(), *remarks])
+        manifest = summarise_observed(judged, asked, [*notes, *remarks])
         folder.write_json(names.MANIFEST, manifest.model_dump(mode="json", by_alias=True))
         return RunResult(folder.path, manifest.verdict, tuple(manifest.reasons))
 
@@ -225,9 +214,8 @@ def _spans(wire: ObservedWire) -> pl.DataFrame:
 Kind = OfOperations | OfPins
 """What a kind of run leaves in its folder: `keep_known` writes what it will take to judge it
 again, `keep_seen` what cannot be had again, the largest last; `conclude` judges the run and writes
-what was found, with `notes` on what was stored, asked for once all is judged. All raise WriteError,
-and conclude CaptureError where what was seen is damaged. `work` is what it will do; None where
-nobody knows.
+what was found, with `notes` on what was stored. All raise WriteError, and conclude CaptureError
+where what was seen is damaged. `work` is what it will do; None where nobody knows.
 """
 
 

@@ -16,6 +16,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import Annotated, Literal
 
@@ -107,14 +108,12 @@ def _capture(folder: Path, digests: Mapping[str, str]) -> tuple[EdgeList, int | 
             f"{folder} has no {names.EDGES}: its run was killed before the first sample; run it again."
         )
     try:
-        edge_digests = {name: digests[name] for name in (names.EDGES,) if name in digests}
+        edge_digests = {name: digest for name, digest in digests.items() if name == names.EDGES}
         names.check_digests(folder, edge_digests, "restore it, or run the scenario again")
         return read_parquet(folder / names.EDGES), None
     except (CaptureError, RunError):
-        try:
+        with suppress(CaptureError):
             return read_sr(folder / names.SESSION), None
-        except CaptureError:
-            pass
         raise
 
 
@@ -131,6 +130,10 @@ def _unknown_report(got_samples: int, asked_samples: int | None) -> ToolReport:
 
 def _setting(folder: Path, origin: Origin | None) -> Setting:
     if origin:
+        path = folder / names.OPERATIONS  # which alone tells where the blocks lay
+        memory = read_memory(path, origin.memory)
+        if memory and not memory.figures.why_not and names.digest(path) != origin.files.get(path.name):
+            memory = Memory.unknown("The table of operations was damaged, and with it where the blocks lay.")
         return Setting(
             allocator=origin.allocator,
             board=origin.board,
@@ -138,7 +141,7 @@ def _setting(folder: Path, origin: Origin | None) -> Setting:
             elf_sha256=origin.firmware.elf_sha256,
             tools=origin.tools,
             bounds=origin.bounds,
-            memory=_memory(folder, origin),
+            memory=memory,
             footprint=origin.footprint,
             imported=origin.imported,
             ignore_glitches=origin.glitches is not None,
@@ -149,14 +152,6 @@ def _setting(folder: Path, origin: Origin | None) -> Setting:
             f"{folder} has neither a run.json nor the name of a run folder; give a folder of runs/."
         )
     return Setting(name.allocator, name.board, analyzer="unknown", elf_sha256="unknown")
-
-
-def _memory(folder: Path, origin: Origin) -> Memory | None:
-    """Where the blocks lay, which the table of operations alone tells."""
-    sha256 = origin.files.get(names.OPERATIONS)
-    if origin.memory and not origin.memory.why_not and names.digest(folder / names.OPERATIONS) != sha256:
-        return Memory.unknown("The table of operations was damaged, and with it where the blocks lay.")
-    return read_memory(folder / names.OPERATIONS, origin.memory)
 
 
 Schema = Literal[2]

@@ -43,7 +43,7 @@ def store(place: Path) -> RunResult:
     kind.keep_known(folder)
     keep_observation(folder, kind, seen)
     notes = store_session(folder, edges)
-    return kind.conclude(folder, seen, lambda: notes)
+    return kind.conclude(folder, seen, notes)
 
 
 @pytest.fixture
