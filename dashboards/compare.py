@@ -56,7 +56,7 @@ def charts(compared: Compared) -> list[Chart]:
     figure.update_layout(margin={"t": 40}, showlegend=True)
     figure.update_xaxes(title_text="operation")
     figure.update_yaxes(title_text="longer in B by (cycles)")
-    a, b = (run.stored.folder.resolve().name for run in (compared.a, compared.b))
+    a, b = (run.name for run in (compared.a, compared.b))
     counted = f"n = {table.height:,} operations · A {a} · B {b}"
     title = "How much each critical section changed"
     return [Chart("sections", title, counted, _EXPLANATION, compared.doubts, figure)]
@@ -80,8 +80,8 @@ def sheet(comparison: Comparison) -> Sheet:
 
 
 def _told(compared: Compared) -> Iterator[str]:
-    yield f"A: {described(compared.a.stored)}"
-    yield f"B: {described(compared.b.stored)}"
+    yield f"A: {described(compared.a)}"
+    yield f"B: {described(compared.b)}"
     yield from remarks(compared)
     if compared.operations:
         yield rows.operations_sentence(compared.operations)

@@ -62,40 +62,6 @@ Latency"; ARM DDI 0337, section 3.9; ARM DDI 0439, section 3.9.
 WIDE_COLUMNS = 240
 
 
-@dataclass(frozen=True)
-class Worst:
-    """The greatest of `n` samples: on the wire in ns, true to plus or minus `budget_ns`, and in
-    cycles of the core.
-
-    `counted` says that the core's counter told the cycles; else the wire did. `budget_ns` is None
-    where nobody knows.
-    """
-
-    ns: float
-    cycles: float
-    counted: bool
-    n: int
-    budget_ns: float | None
-
-
-def _worst(
-    manifest: Manifest, quantity: Quantity, core_hz: int, counted: Quantity | None = None
-) -> Worst | None:
-    summary = manifest.statistics.get(quantity.key)
-    if summary is None or summary.max is None:
-        return None
-    counter = manifest.statistics.get(counted.key) if counted else None
-    cycles = counter.max if counter else None
-    budget = manifest.error_budget.get(quantity.key)
-    return Worst(
-        ns=float(summary.max),
-        cycles=summary.max * core_hz / NS_PER_S if cycles is None else float(cycles),
-        counted=cycles is not None,
-        n=summary.n,
-        budget_ns=None if budget is None or budget.total.ns is None else float(budget.total.ns),
-    )
-
-
 def _growth(operations: pl.DataFrame, core_hz: int) -> tuple[float, float] | None:
     """By how many cycles a critical section grows with each freed block: the slope of a line
     through the allocations that no interrupt met, by the counter, or by the wire where that has not
@@ -122,25 +88,60 @@ def board_of(manifest: Manifest) -> Board | None:
         return None
 
 
+MISSING = "–"
+MEANING = (
+    "No board is better than another: cycles say what the core had to do, µs how long it took. Cycles are "
+    "the counter's, or the wire's where nothing counts. ± is the error budget. The slope is that of a line "
+    "through all allocations that no interrupt met; its ± is the most that their distances from the line "
+    "can have turned it, no confidence interval."
+)
+COLUMNS = {
+    "allocate_cycles": "worst allocation (cycles)",
+    "counter": "counted by",
+    "allocate_ns": "worst allocation (µs)",
+    "allocations": "n",
+    "free_cycles": "worst free (cycles)",
+    "free_ns": "worst free (µs)",
+    "growth_cycles": "slope per freed block (cycles)",
+    "interrupt_ns": "worst interrupt (µs)",
+    "idle_cycles": "answer when idle (cycles)",
+    "entry_cycles": "entry by the manual (cycles)",
+    "core": "core",
+    "core_hz": "clock (MHz)",
+    "wait_states": "wait states",
+    "samplerate_hz": "sampled at (MS/s)",
+}
+"""Of each the name in an export, and the heading."""
+
+
+class Figure(NamedTuple):
+    """What is read; its value in the unit of the column's name; and how far that may be wrong."""
+
+    text: str = MISSING
+    value: float | str | None = None
+    uncertainty: float | None = None
+
+
+def _figure(
+    value: float | None, form: str = ",.0f", scale: float = 1.0, uncertainty: float | None = None
+) -> Figure:
+    if value is None:
+        return Figure()
+    doubt = "" if uncertainty is None else f" ± {uncertainty / scale:{form}}"
+    return Figure(f"{value / scale:{form}}{doubt}".replace("-", "−"), value, uncertainty)
+
+
 @dataclass(frozen=True)
 class OnBoard:
-    """A run, and what it says of its board. What it has nothing of is None.
+    """A run, and what it says of its board: the figures of COLUMNS, in their order.
 
-    `growth` is that of a section with each freed block, and its uncertainty, in cycles, and
-    `answer_ns` the median wait of an interrupt that met nothing. `apart` are the parameters in
-    which it differs from others of its group.
+    `apart` are the parameters in which it differs from others of its group.
     """
 
     run: str
     manifest: Manifest
     board: Board | None
-    core_hz: int
-    wait_states: int | None
-    allocate: Worst | None
-    free: Worst | None
-    growth: tuple[float, float] | None
-    interrupt: Worst | None
-    answer_ns: float | None
+    figures: Sequence[Figure]
     apart: tuple[str, ...] = ()
 
     @property
@@ -197,19 +198,44 @@ def on_board(run: str, manifest: Manifest, operations: pl.DataFrame) -> OnBoard 
     core_hz = manifest.core_hz or (board.core_hz if board else None)
     if core_hz is None:
         return None
-    acr, idle = manifest.firmware.flash_acr or manifest.asked.flash_acr, manifest.baselines.get(LATENCY.key)
-    return OnBoard(
-        run,
-        manifest,
-        board,
-        core_hz,
-        wait_states=None if acr is None else int(acr, 16) & _LATENCY_BITS,
-        allocate=_worst(manifest, CRITICAL, core_hz, DWT_CYCLES),
-        free=_worst(manifest, FREE_CRITICAL, core_hz, FREE_DWT_CYCLES),
-        growth=_growth(operations, core_hz),
-        interrupt=_worst(manifest, LATENCY, core_hz),
-        answer_ns=None if idle is None else float(idle.value),
+    greatest = {key: summary.max for key, summary in manifest.statistics.items()}
+
+    def longest(quantity: Quantity, counter: Quantity | None = None) -> tuple[Figure, Figure]:
+        """The greatest in cycles of the core, by the counter or else by the wire, and in ns, true
+        to its budget.
+        """
+        ns, counted = greatest[quantity.key], greatest[counter.key] if counter else None
+        if ns is None:
+            return Figure(), Figure()
+        budget = manifest.error_budget.get(quantity.key)
+        doubt_ns = budget.total.ns if budget else None
+        cycles = ns * core_hz / NS_PER_S if counted is None else counted
+        return _figure(float(cycles)), _figure(
+            float(ns), ",.2f", 1000, None if doubt_ns is None else float(doubt_ns)
+        )
+
+    allocate_cycles, allocate_ns = longest(CRITICAL, DWT_CYCLES)
+    counter, core = (board.counter, board.core) if board else (None, None)
+    if allocate_ns.value is not None and greatest[DWT_CYCLES.key] is None:
+        counter = "wire"
+    growth, idle = _growth(operations, core_hz), manifest.baselines.get(LATENCY.key)
+    acr = manifest.firmware.flash_acr or manifest.asked.flash_acr
+    figures = (
+        allocate_cycles,
+        Figure(counter or MISSING, counter),
+        allocate_ns,
+        _figure(manifest.statistics[CRITICAL.key].n or None),
+        *longest(FREE_CRITICAL, FREE_DWT_CYCLES),
+        _figure(growth[0], ".2f", uncertainty=growth[1]) if growth else Figure(),
+        longest(LATENCY)[1],
+        _figure(float(idle.value) * core_hz / NS_PER_S if idle else None, ",.1f"),
+        _figure(ENTRY_CYCLES.get(core) if core else None),
+        Figure(core or MISSING, core),
+        _figure(core_hz, "g", 1e6),
+        _figure(None if acr is None else int(acr, 16) & _LATENCY_BITS),
+        _figure(manifest.samplerate_hz, "g", 1e6),
     )
+    return OnBoard(run, manifest, board, figures)
 
 
 def group(lines: Iterable[OnBoard]) -> tuple[Group, ...]:
@@ -276,86 +302,12 @@ def across(paths: Sequence[Path], tell: Callable[[str], None] = lambda _: None) 
     return Across(groups, tuple(dict.fromkeys((*sentences, *alone))))
 
 
-MISSING = "–"
-MEANING = (
-    "No board is better than another: cycles say what the core had to do, µs how long it took. Cycles are "
-    "the counter's, or the wire's where nothing counts. ± is the error budget. The slope is that of a line "
-    "through all allocations that no interrupt met; its ± is the most that their distances from the line "
-    "can have turned it, no confidence interval."
-)
-COLUMNS = (
-    ("allocate_cycles", "worst allocation (cycles)"),
-    ("counter", "counted by"),
-    ("allocate_ns", "worst allocation (µs)"),
-    ("allocations", "n"),
-    ("free_cycles", "worst free (cycles)"),
-    ("free_ns", "worst free (µs)"),
-    ("growth_cycles", "slope per freed block (cycles)"),
-    ("interrupt_ns", "worst interrupt (µs)"),
-    ("idle_cycles", "answer when idle (cycles)"),
-    ("entry_cycles", "entry by the manual (cycles)"),
-    ("core", "core"),
-    ("core_hz", "clock (MHz)"),
-    ("wait_states", "wait states"),
-    ("samplerate_hz", "sampled at (MS/s)"),
-)
-"""Of each the name in an export, and the heading."""
-WORDS = ("counter", "core")
-"""The columns that are no numbers."""
-
-
-class Figure(NamedTuple):
-    """What is read; its value in the unit of the column's name; and how far that may be wrong."""
-
-    text: str
-    value: float | str | None
-    uncertainty: float | None = None
-
-
-def figures(line: OnBoard) -> list[Figure]:
-    """The COLUMNS of a run."""
-
-    def number(
-        value: float | None, form: str = ",.0f", scale: float = 1.0, uncertainty: float | None = None
-    ) -> Figure:
-        if value is None:
-            return Figure(MISSING, None)
-        doubt = "" if uncertainty is None else f" ± {uncertainty / scale:{form}}"
-        return Figure(f"{value / scale:{form}}{doubt}".replace("-", "−"), value, uncertainty)
-
-    def longest(sample: Worst | None) -> tuple[Figure, Figure]:
-        if sample is None:
-            return number(None), number(None)
-        return number(sample.cycles), number(sample.ns, ",.2f", 1000, sample.budget_ns)
-
-    growth, board = line.growth, line.board
-    cycles, ns = longest(line.allocate)
-    counter = board.counter if board else None
-    if line.allocate and not line.allocate.counted:
-        counter = "wire"
-    return [
-        cycles,
-        Figure(counter or MISSING, counter),
-        ns,
-        number(line.allocate.n if line.allocate else None),
-        *longest(line.free),
-        number(growth[0], ".2f", uncertainty=growth[1]) if growth else number(None),
-        longest(line.interrupt)[1],
-        number(None if line.answer_ns is None else line.answer_ns * line.core_hz / NS_PER_S, ",.1f"),
-        number(ENTRY_CYCLES.get(board.core) if board else None),
-        Figure(board.core, board.core) if board else Figure(MISSING, None),
-        number(line.core_hz, "g", 1e6),
-        number(line.wait_states),
-        number(line.manifest.samplerate_hz, "g", 1e6),
-    ]
-
-
 def tables(across: Across) -> list[TextTable]:
     """A table for each group, a column for each board; the last line has the names of the runs."""
     made = []
     for group in across.groups:
-        columns = [[figure.text for figure in figures(line)] for line in group.lines]
-        lines = [(heading, *cells) for (_, heading), *cells in zip(COLUMNS, *columns, strict=True)]
+        columns = [[figure.text for figure in line.figures] for line in group.lines]
+        lines = [*zip(COLUMNS.values(), *columns, strict=True)]
         lines.append(("run", *(line.run for line in group.lines)))
         headings = ("", *(line.name for line in group.lines))
         made.append(TextTable(group.title, headings, lines, range(1, len(headings))))
@@ -372,15 +324,18 @@ def as_json(across: Across) -> dict[str, Any]:
     """The whole document."""
 
     def row(line: OnBoard) -> dict[str, Any]:
-        named = {key: figure for (key, _), figure in zip(COLUMNS, figures(line), strict=True)}
-        doubts = {key: figure.uncertainty for key, figure in named.items()}
+        named = dict(zip(COLUMNS, line.figures, strict=True))
         return {
             "run": line.run,
             "board": line.manifest.board_folder,
             "name": line.name,
             "verdict": line.manifest.verdict,
             **{key: figure.value for key, figure in named.items()},
-            **{f"{key}_uncertainty": doubt for key, doubt in doubts.items() if doubt is not None},
+            **{
+                f"{key}_uncertainty": figure.uncertainty
+                for key, figure in named.items()
+                if figure.uncertainty is not None
+            },
         }
 
     groups = [

@@ -83,7 +83,7 @@ from analysis.compare.findings import (
     spaced,
     worst_cases,
 )
-from analysis.compare.pairing import Pair, Pairing, Run, SideRuns, Stored, find, pair
+from analysis.compare.pairing import Pair, PairedBy, Pairing, Run, SideRuns, Stored, find, pair
 from analysis.compare.settings import Change
 from base.files.errors import TailscopeError
 from base.metrology.summaries import CONFIDENCE
@@ -104,9 +104,9 @@ class Compared:
     both were linked several times.
     """
 
-    pair: Pair
     a: Run
     b: Run
+    paired_by: PairedBy
     way: Way
     settings: tuple[Change, ...]
     operations: Operations | None
@@ -121,7 +121,7 @@ class Compared:
         for run in (self.a, self.b):
             manifest = run.manifest
             if not manifest.complete:
-                reasons = " ".join([f"{run.stored.folder}: is {manifest.verdict}.", *manifest.reasons])
+                reasons = " ".join([f"{run.folder}: is {manifest.verdict}.", *manifest.reasons])
                 sentences.append(reasons)
             if run.contradiction:
                 sentences.append(run.contradiction)
@@ -142,7 +142,7 @@ class Compared:
         sentences = [ranges.sentence() for ranges in self.placements if ranges.smaller_than_placement]
         if self.operations is None:
             sentences.append("The runs did not run the same operations, so no single one is compared.")
-        if self.pair.by == "scenario":
+        if self.paired_by == "scenario":
             sentences.append("Their options differ; each is the only run left of its scenario.")
         return tuple(sentences)
 
@@ -180,9 +180,9 @@ def compare_pair(pair: Pair) -> Compared:
                 by_column[quantity.column] = max(budget, by_column.get(quantity.column, 0.0))
         by_column["wire_operation_ns"] = by_column.get("wire_critical_ns", 0.0)
     return Compared(
-        pair=pair,
         a=a,
         b=b,
+        paired_by=pair.by,
         way="exact" if exact else "budgets",
         settings=settings.differing(settings.settings(a.manifest), settings.settings(b.manifest)),
         operations=compare_operations(a, b, by_column) if same else None,
@@ -374,10 +374,9 @@ def _pair_document(pair: Compared) -> dict[str, Any]:
     figures = ("settings", "operations", "placements", "distributions")
     of_worst = ("change", "percent", "moved")
     return {
-        "a": _run_document(pair.a.stored),
-        "b": _run_document(pair.b.stored),
-        "paired_by": pair.pair.by,
-        **{name: getattr(pair, name) for name in ("way", "status", "doubts", "notes")},
+        "a": _run_document(pair.a),
+        "b": _run_document(pair.b),
+        **{name: getattr(pair, name) for name in ("paired_by", "way", "status", "doubts", "notes")},
         "headline": headline(pair),
         "worst": [
             {**_plain(worst), **{name: getattr(worst, name) for name in of_worst}} for worst in pair.worst

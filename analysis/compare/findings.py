@@ -142,15 +142,9 @@ def compare_operations(a: Run, b: Run, allowed: Mapping[str, float]) -> Operatio
 
 def _changed(name: str, rows: pl.DataFrame) -> Changed:
     """The rows, in the order of their numbers, are those that differ in the column."""
-    change = pl.col(f"change_{name}")
-    columns = ("seq", f"{name}_of_a", f"{name}_of_b", f"change_{name}")
-    increase, decrease = (
-        next((Moved(*row) for row in part.select(columns).rows()), None)
-        for part in (
-            rows.filter(change > 0).sort(-change, "seq").head(1),
-            rows.filter(change < 0).sort(change, "seq").head(1),
-        )
-    )
+    moves = [Moved(*row) for row in rows.select("seq", pl.col(f"^({name}_of_[ab]|change_{name})$")).rows()]
+    increase = max((move for move in moves if move.change > 0), key=lambda move: move.change, default=None)
+    decrease = min((move for move in moves if move.change < 0), key=lambda move: move.change, default=None)
     total = float(rows[f"change_{name}"].sum())
     return Changed(name, *COLUMNS[name], rows.height, increase, decrease, total)
 
@@ -422,7 +416,7 @@ def placed(a: Run, b: Run, equal: Collection[Quantity]) -> tuple[Ranges, ...]:
     """The worst cases of which there are ranges in both, by quantity; `equal` are alike in both.
     Raises RunError.
     """
-    of_a, of_b = (placements.read(run.stored.folder) for run in (a, b))
+    of_a, of_b = (placements.read(run.folder) for run in (a, b))
     if not of_a or not of_b:
         return ()
     pairs = (

@@ -173,16 +173,11 @@ def _by_scenario(runs: Iterable[Stored]) -> dict[tuple[str, str], list[Stored]]:
 
 
 @dataclass(frozen=True, eq=False)
-class Run:
+class Run(Stored):
     """`operations` and `interrupts` have the columns of docs/reference/operations.md."""
 
-    stored: Stored
     operations: pl.DataFrame
     interrupts: pl.DataFrame
-
-    @property
-    def manifest(self) -> Manifest:
-        return self.stored.manifest
 
     def samples(self, quantity: Quantity) -> pl.DataFrame:
         """The rows that have the quantity."""
@@ -212,7 +207,7 @@ class Run:
             series = self.samples(quantity)[quantity.column]
             if summary is not None and (summary.n, summary.max) != (len(series), series.max()):
                 return (
-                    f"{self.stored.folder}: run.json and the tables do not tell the same of "
+                    f"{self.folder}: run.json and the tables do not tell the same of "
                     f"{quantity.key}; ./lab redecode it."
                 )
         return None
@@ -226,7 +221,8 @@ def read(stored: Stored) -> Run:
     folder, complete = stored.folder, stored.manifest.complete
     operations, interrupts = folder / names.OPERATIONS, folder / names.INTERRUPTS
     return Run(
-        stored,
+        folder,
+        stored.manifest,
         read_operations(operations) if complete or operations.exists() else pl.DataFrame(schema=OPERATIONS),
         read_interrupts(interrupts) if complete or interrupts.exists() else pl.DataFrame(schema=INTERRUPTS),
     )

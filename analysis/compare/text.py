@@ -103,7 +103,7 @@ def _both(distribution: Distribution, statistic: str) -> str:
 def of_pairs(compared: Sequence[Compared]) -> TextTable:
     """A line for each pair, the worst first."""
     lines = sorted(
-        (WORST_FIRST.index(pair.status), pair.b.stored.name, pair.status, headline(pair)) for pair in compared
+        (WORST_FIRST.index(pair.status), pair.b.name, pair.status, headline(pair)) for pair in compared
     )
     return TextTable(
         "Pairs of runs", ("status", "B", "what"), [(line[2], line[1], line[3]) for line in lines]
@@ -134,8 +134,8 @@ def as_text(comparison: Comparison) -> str:
 
 def _pair(compared: Compared) -> Iterator[str | TextTable]:
     yield ""
-    yield f"A: {described(compared.a.stored)}"
-    yield f"B: {described(compared.b.stored)}"
+    yield f"A: {described(compared.a)}"
+    yield f"B: {described(compared.b)}"
     yield from (f"   {note}" for note in remarks(compared))
     if compared.settings:
         yield of_settings(compared.settings)
@@ -157,7 +157,7 @@ def _several(compared: Sequence[Compared]) -> Iterator[str | TextTable]:
     for comparison in compared:
         if comparison.status == "worse":
             run = comparison.b
-            yield from ("", f"{run.manifest.scenario}, {run.manifest.configuration}: {run.stored.folder}")
+            yield from ("", f"{run.manifest.scenario}, {run.manifest.configuration}: {run.folder}")
             yield from (f"  {worst_sentence(each)}" for each in comparison.worst if each.finding == "worse")
             if comparison.settings:
                 yield "  settings: " + "; ".join(map(str, comparison.settings))

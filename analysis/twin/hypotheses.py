@@ -16,7 +16,7 @@ from pathlib import Path
 
 import polars as pl
 
-from analysis.twin.replay import Board, Rerun
+from analysis.twin.replay import Board, beginning, whole
 from analysis.twin.residuals import CYCLES, Pair, beyond, excess, pair, residuals
 from base.tell import Tell
 from capture.acquisition.source import longest_s
@@ -86,26 +86,24 @@ class Bench:
     """
 
     def __init__(self, board: Board, elf_of: Callable[[int], Path], tell: Tell) -> None:
-        self.board, self.tell = board, tell
-        self.rerun = cache(lambda shift_bytes: Rerun(elf_of(shift_bytes), board))
+        self.board, self.elf_of, self.tell = board, elf_of, tell
         self._pair = cache(self._made)
 
     def _made(self, flash_acr: int | None, shift_bytes: int) -> Pair:
         self.tell("replaying on the virtual board")
-        twin = self.rerun(shift_bytes).whole(flash_acr)
-        return pair(self.board.manifest, self.board.side, twin, self.board.core_hz)
+        return pair(self.board, whole(self.elf_of(shift_bytes), self.board, flash_acr))
 
     def pair(self, assumed: Assumed) -> Pair:
-        """Board and twin. Raises TwinError."""
+        """Board and twin. Raises TailscopeError."""
         return self._pair(assumed.flash_acr, assumed.shift_bytes)
 
     def residuals(self, assumed: Assumed) -> pl.DataFrame:
-        """Board minus twin, with this assumed. Raises TwinError."""
+        """Board minus twin, with this assumed. Raises TailscopeError."""
         return residuals(self.pair(assumed), assumed.ratio, assumed.phase)
 
 
 def try_all(bench: Bench) -> Trials:
-    """Tries every hypothesis, then again on what the best one leaves. Raises TwinError."""
+    """Tries every hypothesis, then again on what the best one leaves. Raises TailscopeError."""
     assumed = Assumed()
     first = last = bench.residuals(assumed)
     ranked: list[Hypothesis] = []
@@ -192,7 +190,7 @@ def _nearest_setting(bench: Bench, shift_bytes: int, claimed: int) -> tuple[int,
     then all others. One that agrees to the cycle ends the search, and of settings that come out
     alike the claimed one is believed.
     """
-    rerun, board = bench.rerun(shift_bytes), bench.board
+    elf, board = bench.elf_of(shift_bytes), bench.board
     # The time by which enough operations have run to tell settings apart.
     until_s = longest_s(board.plan, board.core_hz)
     starts = board.side.operations["start_sample"].drop_nulls()
@@ -205,10 +203,10 @@ def _nearest_setting(bench: Bench, shift_bytes: int, claimed: int) -> tuple[int,
     nearest, least = claimed, float("inf")
     for flash_acr in sorted(every, key=lambda acr: (acr != claimed, acr & LATENCY != claimed & LATENCY)):
         bench.tell(f"replaying with FLASH_ACR={flash_acr:#x}")
-        both = board.side.operations.join(rerun.beginning(until_s, flash_acr), on="seq").head(_OPERATIONS)
+        both = board.side.operations.join(beginning(elf, board, until_s, flash_acr), on="seq")
         critical = pl.col("dwt_cycles").cast(pl.Int64) - pl.col("critical")
         operation = pl.col("dwt_operation_cycles").cast(pl.Int64) - pl.col("operation")
-        apart = both.select(((critical.abs() + operation.abs()) / 2).mean()).item()
+        apart = both.head(_OPERATIONS).select(((critical.abs() + operation.abs()) / 2).mean()).item()
         if apart is not None and apart < least:
             nearest, least = flash_acr, float(apart)
         if not least:

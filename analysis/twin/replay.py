@@ -21,7 +21,6 @@ from capture.acquisition.stored import read_plan
 from capture.joining.evidence import decode
 from firmware.build import boards
 from scenarios.plan import Plan
-from simulator.build import BuildError, SimulatorError
 from simulator.captured import Captured, capture
 
 Integers = npt.NDArray[np.int64]
@@ -108,72 +107,55 @@ def read_board(folder: Path) -> Board:
     return Board(manifest, side, read_plan(folder / names.PLAN, image), boot.reset_flags if boot else None)
 
 
-@dataclass(frozen=True)
-class Twin:
-    """The virtual board's run. `critical_pulses` int64[operations] counts those of CRIT in each
-    operation.
+# The run is repeated at its samplerate, or at a sample for each cycle if that is finer. A run by
+# RTT is one by the serial line here: how fast the probe was read is not known, and within
+# operations nothing is recorded.
+
+
+def whole(elf: Path, board: Board, flash_acr: int | None = None) -> Side:
+    """The whole run of `elf`, with the flash as the firmware sets it or as `flash_acr` says.
+    Operations have one more column: `critical_pulses`, how many CRIT had.
+
+    Raises TailscopeError.
     """
+    plan = board.plan.recorded_by("uart")
+    wire = _captured(elf, board, longest_s(plan, board.core_hz), flash_acr)
+    report = ToolReport(asked_samples=wire.edges.total_samples)
+    evidence = decode(plan, report, wire.edges, wire.uart, asked=board.manifest.asked)
+    joined = evidence.joined
+    if evidence.log.first(Boot) is None or joined.operations.is_empty():
+        raise TwinError("The virtual board did not run these operations: is the image damaged?")
+    operations = joined.operations.with_columns(critical_pulses=pl.Series(joined.critical_pulses))
+    return Side(operations, joined.interrupts, evidence.edges.samplerate_hz)
 
-    side: Side
-    critical_pulses: Integers
 
-
-@dataclass(frozen=True)
-class Rerun:
-    """The settings to repeat a run, at its samplerate or at a sample for each cycle if that is
-    finer. A run by RTT is one by the serial line here: how fast the probe was read is not known,
-    and within operations nothing is recorded.
+def beginning(elf: Path, board: Board, until_s: float, flash_acr: int) -> pl.DataFrame:
+    """The records of the operations up to `until_s` after reset: seq and cycles. Raises
+    TailscopeError.
     """
+    log = parse(_captured(elf, board, until_s, flash_acr).uart)
+    return pl.DataFrame(
+        [
+            (record.seq, record.critical_cycles, record.operation_cycles)
+            for record in log.all(OperationRecord)
+        ],
+        schema={"seq": pl.UInt32, "critical": pl.Int64, "operation": pl.Int64},
+        orient="row",
+    )
 
-    elf: Path
-    board: Board
 
-    def whole(self, flash_acr: int | None = None) -> Twin:
-        """The whole run, with the flash as the firmware sets it or as `flash_acr` says.
-
-        Raises TwinError.
-        """
-        plan, core_hz = self.board.plan.recorded_by("uart"), self.board.core_hz
-        wire = self._captured(longest_s(plan, core_hz), flash_acr)
-        report = ToolReport(asked_samples=wire.edges.total_samples)
-        evidence = decode(plan, report, wire.edges, wire.uart, asked=self.board.manifest.asked)
-        joined = evidence.joined
-        if evidence.log.first(Boot) is None or joined.operations.is_empty():
-            raise TwinError("The virtual board did not run these operations: is the image damaged?")
-        side = Side(joined.operations, joined.interrupts, evidence.edges.samplerate_hz)
-        return Twin(side, joined.critical_pulses)
-
-    def beginning(self, until_s: float, flash_acr: int | None) -> pl.DataFrame:
-        """The records of the operations up to `until_s` after reset: seq and cycles."""
-        log = parse(self._captured(until_s, flash_acr).uart)
-        return pl.DataFrame(
-            [
-                (record.seq, record.critical_cycles, record.operation_cycles)
-                for record in log.all(OperationRecord)
-            ],
-            schema={"seq": pl.UInt32, "critical": pl.Int64, "operation": pl.Int64},
-            orient="row",
-        )
-
-    def _captured(self, until_s: float, flash_acr: int | None) -> Captured:
-        board = self.board
-        samplerate_hz = max(board.manifest.samplerate_hz, board.core_hz)
-        options = [*boards.board_of(board.manifest.asked).virtual_options]
-        options += [] if flash_acr is None else ["--flash-acr", f"{flash_acr:#x}"]
-        options += [] if board.reset_flags is None else ["--reset-flags", f"{board.reset_flags:#x}"]
-        image, samples = board.plan.recorded_by("uart").image, round(until_s * samplerate_hz)
-        try:
-            return capture(
-                self.elf,
-                image,
-                samplerate_hz,
-                samples,
-                counts={},
-                count_window="",
-                instructions_while="",
-                options=options,
-            )
-        except BuildError:
-            raise
-        except SimulatorError as error:
-            raise TwinError(f"The run cannot be run again: {error}") from None
+def _captured(elf: Path, board: Board, until_s: float, flash_acr: int | None) -> Captured:
+    samplerate_hz = max(board.manifest.samplerate_hz, board.core_hz)
+    options = [*boards.board_of(board.manifest.asked).virtual_options]
+    options += [] if flash_acr is None else ["--flash-acr", f"{flash_acr:#x}"]
+    options += [] if board.reset_flags is None else ["--reset-flags", f"{board.reset_flags:#x}"]
+    return capture(
+        elf,
+        board.plan.recorded_by("uart").image,
+        samplerate_hz,
+        round(until_s * samplerate_hz),
+        counts={},
+        count_window="",
+        instructions_while="",
+        options=options,
+    )

@@ -16,9 +16,8 @@ import numpy.typing as npt
 import polars as pl
 
 from analysis.errors import TwinError
-from analysis.twin.replay import Integers, Side, Twin
+from analysis.twin.replay import Board, Integers, Side
 from base.run_folder.edges import NS_PER_S
-from base.run_folder.manifest import Manifest
 
 Floats = npt.NDArray[np.float64]
 
@@ -54,16 +53,14 @@ class ClockRatio:
 class Pair:
     """The operations that both did, and what is known of the clocks and of the skew.
 
-    `board` and `twin` have the same operations, in the same order. `critical_pulses` is that of
-    the twin. `skew_cycles` is by the keys of the latencies. `clock` is None where the run does not
-    tell its clocks' ratio, `tick_cycles` where it does not tell the period of the kernel's tick.
-    `only_planned` and `other_outcome` are the numbers of the operations that the two did not do
-    alike.
+    `board` and `twin` have the same operations, in the same order. `skew_cycles` is by the keys of
+    the latencies. `clock` is None where the run does not tell its clocks' ratio, `tick_cycles`
+    where it does not tell the period of the kernel's tick. `only_planned` and `other_outcome` are
+    the numbers of the operations that the two did not do alike.
     """
 
     board: Side
     twin: Side
-    critical_pulses: Integers
     core_hz: int
     clock: ClockRatio | None
     skew_cycles: Mapping[str, float]
@@ -85,37 +82,41 @@ class Pair:
         )
 
 
-def pair(manifest: Manifest, board: Side, twin: Twin, core_hz: int) -> Pair:
+def pair(board: Board, twin: Side) -> Pair:
     """Joins both by the number of the operation. One that came out otherwise is not joined.
 
     The clocks' ratio is that by DWT over the whole run, or else by the frames. Raises TwinError
     where no operation is left.
     """
-    ours, theirs = board.operations, twin.side.operations
-    both = ours.select("seq", "kind").join(
+    manifest, theirs = board.manifest, twin.operations
+    both = board.side.operations.select("seq", "kind").join(
         theirs.select("seq", theirs_kind="kind"), on="seq", how="inner", maintain_order="left"
     )
     same = pl.col("kind") == pl.col("theirs_kind")
     alike = both.filter(same)["seq"]
     if alike.is_empty():
         raise TwinError("No operation of the run came out as on the virtual board: nothing can be compared.")
-    clock, clocks = manifest.clock, []
-    for ratio, uncertainty in (
+    clock = manifest.clock
+    ratios = (
         (clock.ratio_by_dwt, clock.ratio_by_dwt_uncertainty),
         (clock.ratio, clock.ratio_uncertainty),
-    ):
-        if ratio is not None and uncertainty is not None and ratio > 0:
-            clocks.append(ClockRatio(float(ratio), float(uncertainty)))
+    )
     skews = {}
     for key in LATENCIES:
         budget = manifest.error_budget.get(f"{key}_ns")
-        skews[key] = float(budget.skew.ns if budget and budget.skew.ns else 0.0) * core_hz / NS_PER_S
+        skews[key] = float(budget.skew.ns if budget and budget.skew.ns else 0.0) * board.core_hz / NS_PER_S
     return Pair(
-        board.only(alike),
-        twin.side.only(alike),
-        twin.critical_pulses[theirs["seq"].is_in(alike.implode()).to_numpy()],
-        core_hz,
-        clocks[0] if clocks else None,
+        board.side.only(alike),
+        twin.only(alike),
+        board.core_hz,
+        next(
+            (
+                ClockRatio(float(ratio), float(doubt))
+                for ratio, doubt in ratios
+                if ratio is not None and doubt is not None and ratio > 0
+            ),
+            None,
+        ),
         skews,
         manifest.tick.period_cycles if manifest.tick else None,
         tuple(theirs.filter(~pl.col("seq").is_in(both["seq"].implode()))["seq"]),
@@ -156,7 +157,7 @@ def residuals(given: Pair, ratio: float = 1.0, phase: bool = False) -> pl.DataFr
         for key in CYCLES
     ]
     for key, column, edges in (
-        ("critical_pulse", "wire_critical_samples", np.maximum(given.critical_pulses, 1)),
+        ("critical_pulse", "wire_critical_samples", np.maximum(theirs["critical_pulses"].to_numpy(), 1)),
         ("operation_pulse", "wire_operation_samples", np.ones(ours.height)),
     ):
         here, there, both = _both(ours[column], theirs[column])

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from analysis.compare.boards import ENTRY_CYCLES, Across, across, as_json, as_text
+from analysis.compare.boards import COLUMNS, ENTRY_CYCLES, Across, across, as_json, as_text
 from analysis.compare.tests.made import FIRMWARE, write
 from dashboards.compare import sheet_of_boards
 from dashboards.tests.synthetic import Operation
@@ -39,14 +39,17 @@ def test_a_group_has_a_line_for_each_board_the_first_first(across_boards: Across
     (group,) = across_boards.groups
     assert (group.title, group.remark) == ("made on seglist", "")
     assert [line.name for line in group.lines] == ["Nucleo-F401RE", "Nucleo-F446RE"]
-    assert [line.core_hz for line in group.lines] == [84_000_000, 180_000_000]
-    assert group.lines[1].wait_states == 5
+    core_hz, wait_states = (
+        [line.figures[[*COLUMNS].index(key)].value for line in group.lines]
+        for key in ("core_hz", "wait_states")
+    )
+    assert (core_hz, wait_states[1]) == ([84_000_000, 180_000_000], 5)
 
 
 def test_the_slope_is_what_each_freed_block_adds(across_boards: Across) -> None:
     for line in across_boards.groups[0].lines:
-        assert line.growth is not None
-        slope, uncertainty = line.growth
+        _, slope, uncertainty = line.figures[[*COLUMNS].index("growth_cycles")]
+        assert isinstance(slope, float) and uncertainty is not None
         assert slope == pytest.approx(PER_BLOCK, abs=0.05)
         assert abs(slope - PER_BLOCK) <= uncertainty
 

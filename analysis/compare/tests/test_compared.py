@@ -116,7 +116,7 @@ def test_runs_that_cannot_be_believed_are_named_with_why(tmp_path: Path, sentenc
     assert comparison.compared[0].doubts == (overall(comparison),)
     blind = compare(good, write(tmp_path / "c", exact=False, changes={"error_budget": {}}))
     assert comparison.status == blind.status == "cannot say"
-    for sentence in (overall(comparison), words.described(comparison.compared[0].b.stored), overall(blind)):
+    for sentence in (overall(comparison), words.described(comparison.compared[0].b), overall(blind)):
         sentences.hold(sentence)
 
 

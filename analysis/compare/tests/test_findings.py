@@ -15,7 +15,7 @@ import polars as pl
 import pytest
 
 from analysis.compare.findings import Distribution, Finding, Worst, distributions, join, worst_cases
-from analysis.compare.pairing import Run, Stored
+from analysis.compare.pairing import Run
 from base.run_folder.quantities import DWT_CYCLES, HIT, QUANTITIES
 from base.run_folder.tables import INTERRUPTS, OPERATIONS
 from tests.tables import table
@@ -42,7 +42,7 @@ def run(
     term = SimpleNamespace(total=SimpleNamespace(of=lambda unit: {"cycles": budget, "": 0.0}[unit]))
     budgets = {} if budget is None else {"dwt_cycles": term, "probes": term}
     manifest: Any = SimpleNamespace(error_budget=budgets, intervals=SimpleNamespace(refused=None))
-    return Run(Stored(Path("run"), manifest), table, pl.DataFrame(schema=INTERRUPTS))
+    return Run(Path("run"), manifest, table, pl.DataFrame(schema=INTERRUPTS))
 
 
 def only(a: Run, b: Run, exact: bool, same: bool) -> Worst:
@@ -133,7 +133,7 @@ def latencies(
         error_budget={quantity.key: term for quantity in QUANTITIES},
         intervals=SimpleNamespace(refused=None),
     )
-    return Run(Stored(Path("run"), manifest), pl.DataFrame(schema=OPERATIONS), table)
+    return Run(Path("run"), manifest, pl.DataFrame(schema=OPERATIONS), table)
 
 
 def of_hits(a: Run, b: Run, exact: bool = False) -> Distribution:
