@@ -25,11 +25,11 @@ from analysis.campaign.work import (
     Order,
     Orders,
     Outcome,
-    Sample,
     board,
     failed_row,
     hashed,
     image_of,
+    is_verified,
     samplerate_hz,
 )
 from analysis.errors import CampaignError
@@ -159,7 +159,7 @@ def _unsettled(
     """The orders of runs that are to be made. Those that are settled are counted, and the failure
     of one that cannot be ordered is stored. `keys` gets that of each.
     """
-    orders, sample = Orders(matrix), Sample(matrix.verify)
+    orders, images = Orders(matrix), set[tuple[str, int]]()
     for point in matrix.points():
         signals.check()
         tell(course)
@@ -170,7 +170,7 @@ def _unsettled(
             keys.add(key)
             _take(Outcome(key, failed_row(key, point, str(error))), store, course)
             continue
-        order = replace(order, verify=sample.takes(order))
+        order = replace(order, verify=is_verified(order, matrix.verify, images))
         if order.key in keys or store.settled(order.key, order.verify):
             course.settled += 1
         else:

@@ -172,24 +172,22 @@ class Matrix:
     def points(self) -> Iterator[Point]:
         """All that is to be run, those of one plan together. Two may come to the same run."""
         file = self._file
-        for name, parameters, heap_bytes in product(
-            _distinct(file.scenarios), _distinct(file.parameters), _distinct(file.heap_bytes)
-        ):
-            for board, seed, allocator, locking, art, knobs, samplerate, placement in product(
-                _distinct(file.boards),
+        for scenario in _distinct(file.scenarios):
+            lists: dict[str, Iterable[Any]] = {
+                "parameters": file.parameters,
+                "heap_bytes": file.heap_bytes,
+                "board": file.boards,
                 # A scenario that draws nothing runs once, whatever the seeds.
-                _distinct(file.seeds if name in self.draws else [None]),
-                self._allocators(file.allocators),
-                _distinct(file.locking),
-                _distinct(file.art),
-                _distinct(file.knobs),
-                _distinct(file.samplerate),
-                range(file.placements),
-            ):
-                point = Point(
-                    name, allocator, parameters, seed, heap_bytes, art, locking, knobs, samplerate,
-                    placement, board,
-                )  # fmt: skip
+                "seed": file.seeds if scenario in self.draws else [None],
+                "allocator": self._allocators(file.allocators),
+                "locking": file.locking,
+                "art": file.art,
+                "knobs": file.knobs,
+                "samplerate": file.samplerate,
+                "placement": range(file.placements),
+            }
+            for values in product(*map(_distinct, lists.values())):
+                point = Point(scenario, **dict(zip(lists, values, strict=True)))
                 excluded = any(self._excludes(table, point) for table in file.exclude)
                 if not excluded and point.allocator not in self.left_out:
                     yield point

@@ -195,26 +195,18 @@ class Orders:
         return Order(hashed(decisions), point, plan, rate, capture, image.sha256, digest(), outside)
 
 
-class Sample:
-    """Which runs are made both ways: the first of each image at each samplerate, and a share.
+def is_verified(order: Order, share: float, met: set[tuple[str, int]]) -> bool:
+    """Whether a run is made both ways: the first of each image at each samplerate, and a `share`.
+    To be called for each run, in the order of the matrix; `met` has the images of those before.
 
     An image that is another placement of one is no other image: to link it takes far less time.
     Matrix and keys decide alone, so that the choice is the same after each loss. A fault of all
     runs shows before many are made.
     """
-
-    def __init__(self, share: float) -> None:
-        self._share = share
-        self._met: set[tuple[str, int]] = set()
-
-    def takes(self, order: Order) -> bool:
-        """To be called for each run, in the order of the matrix."""
-        if not self._share:
-            return False
-        image = (order.image_sha256, order.samplerate_hz)
-        is_first = not order.point.placement and image not in self._met
-        self._met.add(image)
-        return is_first or int(order.key, 16) < self._share * 2.0**256
+    image = (order.image_sha256, order.samplerate_hz)
+    is_first = not order.point.placement and image not in met
+    met.add(image)
+    return share > 0 and (is_first or int(order.key, 16) < share * 2.0**256)
 
 
 def difference(real: Path, direct: Path) -> str | None:

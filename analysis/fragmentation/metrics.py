@@ -13,6 +13,7 @@ from pathlib import Path
 
 import numpy as np
 import numpy.typing as npt
+import polars as pl
 
 from base.heap_size import DEFAULT_BYTES, SMALLEST_BYTES, STEP_BYTES
 from firmware.build import host_heap
@@ -36,7 +37,9 @@ class Metrics:
     fragmentation_percent: float | None
     fragmentation_from_start_percent: float | None
     """The fourth ratio less one with those bytes, as slides have it."""
-    johnstone: tuple[float, float, float, float] | None
+    johnstone: tuple[float, ...] | None
+    """The four ratios of Johnstone and Wilson, in their order."""
+
     sbbm_bytes: int | None
     region_overhead_bytes: int
     block_overhead_bytes: int
@@ -55,19 +58,22 @@ class Course:
 
 def _live(operations: Operations, served: npt.NDArray[np.bool_]) -> tuple[Bytes, Bytes]:
     """Requested bytes, and number of live blocks, after each operation, if those `served` were."""
-    sizes: dict[int, int] = {}
-    total = 0
-    live = np.zeros((2, len(operations)), dtype=np.int64)
-    columns = (*(operations[:, column] for column in (KIND, SLOT, SIZE)), served)
-    rows = zip(*(column.tolist() for column in columns), strict=True)
-    for number, (kind, slot, size, is_served) in enumerate(rows):
-        if is_served:
-            total -= sizes.pop(slot, 0)
-            if kind != FREE:
-                sizes[slot] = size
-                total += size
-        live[:, number] = total, len(sizes)
-    return live[0], live[1]
+    is_block = operations[:, KIND] != FREE
+    slots = pl.DataFrame(
+        {
+            "slot": operations[:, SLOT],
+            "bytes": np.where(is_block, operations[:, SIZE], 0).astype(np.int64),
+            "blocks": is_block.astype(np.int64),
+        }
+    ).filter(pl.Series(served))
+    # Each replaces what its slot had before.
+    change = slots.select(
+        pl.col(name) - pl.col(name).shift(fill_value=0).over("slot") for name in ("bytes", "blocks")
+    )
+    live = np.zeros((2, len(operations)), np.int64)
+    live[:, served] = change.to_numpy().T
+    sums = live.cumsum(axis=1)
+    return sums[0], sums[1]
 
 
 def course(operations: Operations, replay: Replay) -> Course:
@@ -88,15 +94,23 @@ def metrics(operations: Operations, replay: Replay) -> Metrics:
     allocated = (operations[:, KIND] != FREE) & (replay.status != SKIPPED)
     served = allocated & (replay.status == 0)
     heap_course = course(operations, replay)
-    ratios = johnstone(heap_course) if served.any() else None
+    live, used = heap_course.live, heap_course.used
+    peak, from_start = int(live.max()), int(replay.end[served].max(initial=0))
+    ratios = None
+    if served.any():
+        alive, at = live > 0, (live.argmax(), used.argmax())
+        ratios = (
+            float((used[alive] / live[alive]).mean()),
+            *(float(used[place] / live[place]) for place in at),
+            float(used[-1] / peak),
+        )
     largest = replay.largest_free[served]
     is_unknown = largest.size == 0 or bool((largest == UNKNOWN).any())
-    peak, from_start = int(heap_course.live.max()), int(replay.end[served].max(initial=0))
     return Metrics(
         failures=int((allocated & ~served).sum()),
         peak_live_bytes=peak,
         peak_live_blocks=int(heap_course.blocks.max()),
-        used_bytes=int(heap_course.used[-1]),
+        used_bytes=int(used[-1]),
         used_from_start_bytes=from_start,
         fragmentation_percent=None if ratios is None else 100 * (ratios[3] - 1),
         fragmentation_from_start_percent=None if ratios is None else 100 * (from_start / peak - 1),
@@ -104,18 +118,6 @@ def metrics(operations: Operations, replay: Replay) -> Metrics:
         sbbm_bytes=None if is_unknown else int(largest.min()),
         region_overhead_bytes=replay.region_overhead_bytes,
         block_overhead_bytes=replay.block_overhead_bytes,
-    )
-
-
-def johnstone(course: Course) -> tuple[float, float, float, float]:
-    """The four ratios of Johnstone and Wilson, in their order. Something must have been live."""
-    live, used = course.live, course.used
-    alive, peak, most = live > 0, int(live.argmax()), int(used.argmax())
-    return (
-        float((used[alive] / live[alive]).mean()),
-        float(used[peak] / live[peak]),
-        float(used[most] / live[most]),
-        float(used[-1] / live[peak]),
     )
 
 
@@ -162,55 +164,52 @@ class CostMetric:
     """
 
 
-@dataclass(frozen=True)
-class Search:
-    """A trace, written by host_heap.write, on one allocator. With `exhaustive` no search is too
-    long.
+def smallest_heap(
+    allocator: str,
+    knobs: Mapping[str, int],
+    operations: Path,
+    at_least_bytes: int,
+    exhaustive: bool = False,
+) -> CostMetric:
+    """Tries every size from 64 bytes on, in steps of 8, on a trace written by host_heap.write.
+
+    Sizes below `at_least_bytes` are known to fail and left out. Doubled sizes tell up to where the
+    search must go. Where none of them serves, up to SEARCHED_TIMES `at_least_bytes` and the
+    allocator's largest region, it is given up. With `exhaustive` no search is too long. Raises
+    HostHeapError.
     """
 
-    allocator: str
-    knobs: Mapping[str, int]
-    operations: Path
-    exhaustive: bool = False
+    def serves(first: int, last: int, stop: bool = False) -> list[bool]:
+        program = host_heap.build(allocator, last, knobs)
+        return host_heap.serve(program, operations, first, last, stop=stop)
 
-    def find(self, at_least_bytes: int) -> CostMetric:
-        """Tries every size from 64 bytes on, in steps of 8.
-
-        Sizes below `at_least_bytes` are known to fail and left out. Doubled sizes tell up to where
-        the search must go. Where none of them serves, up to SEARCHED_TIMES `at_least_bytes` and the
-        allocator's largest region, it is given up. Raises HostHeapError.
-        """
-        first = SMALLEST_BYTES + max(0, at_least_bytes - SMALLEST_BYTES) // STEP_BYTES * STEP_BYTES
-        enough = max(SEARCHED_TIMES * first, DEFAULT_BYTES)
-        largest = min(enough, host_heap.largest_bytes(self.allocator)) // STEP_BYTES * STEP_BYTES
-        # What is twice, four times … as large, and last the largest; nothing above it.
-        doubled = takewhile(lambda size: size < largest, (first << times for times in count()))
-        tried = [*doubled, largest] if first <= largest else []
-        bound = next((size for size in tried if any(self._serves(size, size))), None)
-        if bound is None:
-            return CostMetric(None, largest)
-        # The most operations that the search may replay.
-        replayed = (bound - first) // STEP_BYTES * (self.operations.stat().st_size // OPERATION_BYTES)
-        if not self.exhaustive and replayed > REPLAYED_OPERATIONS_LIMIT:
-            return CostMetric(None, bound, between_bytes=(first, bound))
-        smallest = bound
-        for start, end in _parts(first, bound):
-            served = self._serves(start, end, stop=True)
-            if any(served):
-                smallest = start + (len(served) - 1) * STEP_BYTES
-                break
-        above = min(smallest + LOOKED_AT_ABOVE * STEP_BYTES, largest)
-        failing = tuple(
-            start + number * STEP_BYTES
-            for start, end in _parts(smallest + STEP_BYTES, above)
-            for number, is_served in enumerate(self._serves(start, end))
-            if not is_served
-        )
-        return CostMetric(smallest, above, failing)
-
-    def _serves(self, first: int, last: int, *, stop: bool = False) -> list[bool]:
-        program = host_heap.build(self.allocator, last, self.knobs)
-        return host_heap.serve(program, self.operations, first, last, stop=stop)
+    first = SMALLEST_BYTES + max(0, at_least_bytes - SMALLEST_BYTES) // STEP_BYTES * STEP_BYTES
+    enough = max(SEARCHED_TIMES * first, DEFAULT_BYTES)
+    largest = min(enough, host_heap.largest_bytes(allocator)) // STEP_BYTES * STEP_BYTES
+    # What is twice, four times … as large, and last the largest; nothing above it.
+    doubled = takewhile(lambda size: size < largest, (first << times for times in count()))
+    tried = [*doubled, largest] if first <= largest else []
+    bound = next((size for size in tried if any(serves(size, size))), None)
+    if bound is None:
+        return CostMetric(None, largest)
+    # The most operations that the search may replay.
+    replayed = (bound - first) // STEP_BYTES * (operations.stat().st_size // OPERATION_BYTES)
+    if not exhaustive and replayed > REPLAYED_OPERATIONS_LIMIT:
+        return CostMetric(None, bound, between_bytes=(first, bound))
+    smallest = bound
+    for start, end in _parts(first, bound):
+        served = serves(start, end, stop=True)
+        if any(served):
+            smallest = start + (len(served) - 1) * STEP_BYTES
+            break
+    above = min(smallest + LOOKED_AT_ABOVE * STEP_BYTES, largest)
+    failing = tuple(
+        start + number * STEP_BYTES
+        for start, end in _parts(smallest + STEP_BYTES, above)
+        for number, is_served in enumerate(serves(start, end))
+        if not is_served
+    )
+    return CostMetric(smallest, above, failing)
 
 
 def _parts(first: int, last: int) -> Iterator[tuple[int, int]]:

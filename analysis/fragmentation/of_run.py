@@ -38,11 +38,6 @@ _KEPT = 256
 """Images whose symbols a process remembers."""
 
 
-_NOT_EVERY_OPERATION = (
-    "The records do not tell of every operation, so the replay cannot be compared with them."
-)
-
-
 def memory_of_run(image: FirmwareImage, plan: Plan, log: RecordLog) -> Memory:
     """Columns and figures, or one sentence that says why there are none.
 
@@ -53,7 +48,9 @@ def memory_of_run(image: FirmwareImage, plan: Plan, log: RecordLog) -> Memory:
         # Of the heap. An allocator that never returned on the board does not on the PC either.
         records = [record for record in log.all(OperationRecord) if record.kind != "K"]
         if len(records) != len(operations):
-            return Memory.unknown(_NOT_EVERY_OPERATION)
+            return Memory.unknown(
+                "The records do not tell of every operation, so the replay cannot be compared with them."
+            )
         with tempfile.TemporaryDirectory() as folder:
             file = host_heap.write(operations, Path(folder) / "operations")
             replay = host_heap.run(program_of(image), file, image.configuration.heap_bytes)
@@ -127,8 +124,10 @@ def _columns(plan: Plan, operations: Operations, replay: Replay) -> pl.DataFrame
         "used_bytes": (course(operations, replay).used, np.ones_like(served)),
         "largest_free_bytes": (replay.largest_free, asks & (replay.largest_free != UNKNOWN)),
     }
-    seq = plan.operations.filter(pl.col("kind") != "K")["seq"]
-    thens = {name: pl.when(pl.Series(there)).then(pl.Series(all_)) for name, (all_, there) in values.items()}
-    return pl.DataFrame({"seq": seq}).with_columns(
-        thens[name].cast(dtype).alias(name) for name, dtype in MEMORY_COLUMNS.items()
+    return plan.operations.filter(pl.col("kind") != "K").select(
+        "seq",
+        **{
+            name: pl.when(pl.Series(there)).then(pl.Series(of_all)).cast(MEMORY_COLUMNS[name])
+            for name, (of_all, there) in values.items()
+        },
     )

@@ -40,7 +40,7 @@ from pathlib import Path
 from statistics import median_low
 from typing import Any, TypeAlias
 
-from analysis.fragmentation.metrics import CostMetric, Metrics, Search, least_bytes, metrics
+from analysis.fragmentation.metrics import CostMetric, Metrics, least_bytes, metrics, smallest_heap
 from base.text_table import TextTable, printed
 from firmware.build import host_heap
 from scenarios.trace import Trace
@@ -134,8 +134,8 @@ class Study:
         program, given = measured(self.heap_bytes)
         metric = CostMetric(None, 0)
         if self.searches:
-            search = Search(allocator, self.knobs, file, self.exhaustive)
-            metric = search.find(least_bytes(trace.operations, given.block_overhead_bytes))
+            least = least_bytes(trace.operations, given.block_overhead_bytes)
+            metric = smallest_heap(allocator, self.knobs, file, least, self.exhaustive)
         smallest = metric.smallest_bytes
         return Row(
             allocator,

@@ -13,7 +13,7 @@ import pytest
 from analysis.campaign.matrix import Point
 from analysis.campaign.store import Store
 from analysis.campaign.tests.made import key, outcome
-from analysis.campaign.work import Order, Outcome, Sample, difference
+from analysis.campaign.work import Order, Outcome, difference, is_verified
 from analysis.compare.tests.made import write
 from analysis.errors import CampaignError
 from base.files.errors import TailscopeError
@@ -98,13 +98,13 @@ def order(key: str, image: str, samplerate_hz: int) -> Order:
 
 def test_the_first_of_each_image_and_rate_is_made_both_ways_and_a_share_of_the_others() -> None:
     low, middle, high = ("0" * 64, f"8{'0' * 63}", "f" * 64)
-    sample = Sample(0.5)
+    met = set[tuple[str, int]]()
     runs = [
         *((high, "a", 84), (high, "a", 84), (high, "a", 24), (high, "b", 84)),
         *((low, "a", 84), (middle, "a", 84)),
     ]
-    assert [sample.takes(order(*each)) for each in runs] == [True, False, True, True, True, False]
-    assert not Sample(0.0).takes(order(low, "a", 84))
+    assert [is_verified(order(*each), 0.5, met) for each in runs] == [True, False, True, True, True, False]
+    assert not is_verified(order(low, "a", 84), 0.0, set())
 
 
 def test_where_the_real_tools_lost_samples_nothing_is_verified(tmp_path: Path) -> None:

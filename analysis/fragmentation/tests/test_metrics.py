@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from analysis.fragmentation.metrics import Search, least_bytes, metrics
+from analysis.fragmentation.metrics import least_bytes, metrics, smallest_heap
 from analysis.fragmentation.tests import models
 from analysis.fragmentation.tests.conftest import (
     random_operations,
@@ -85,7 +85,7 @@ def test_the_cost_metric_is_the_first_size_that_serves_the_model(case: LayerCase
     wanted = models.cost_metric(operations, case.model, limit=8000)
     trace = trace_of(operations).operations
     file = host_heap.write(trace, tmp_path / "operations")
-    metric = Search(case.allocator, case.knobs, file).find(least_bytes(trace, case.header))
+    metric = smallest_heap(case.allocator, case.knobs, file, least_bytes(trace, case.header))
     assert metric.smallest_bytes == wanted
     sizes = range(wanted + 8, metric.looked_up_to_bytes + 1, 8)
     assert list(metric.failing_above_bytes) == [
