@@ -52,17 +52,16 @@ class Candidate:
         """
         heap_bytes = None if isinstance(smallest_heap, str) else smallest_heap
         missing = (f"Its smallest heap: {smallest_heap}",) if isinstance(smallest_heap, str) else ()
-        waits = []
+        waits, why_not = [], "" if runs else "No run."
         for run in runs:
-            if not run.complete:
-                why = f"{run.scenario} is {run.verdict}: {' '.join(run.reasons)}"
-                return cls(allocator, smallest_heap_bytes=heap_bytes, missing=(why, *missing))
-            if not run.possible_wait:
-                why = f"{run.scenario} has no answer of an interrupt, or no critical section."
-                return cls(allocator, smallest_heap_bytes=heap_bytes, missing=(why, *missing))
-            waits.append((run.possible_wait, run))
-        if not waits:
-            return cls(allocator, smallest_heap_bytes=heap_bytes, missing=("No run.", *missing))
+            if run.complete and run.possible_wait:
+                waits.append((run.possible_wait, run))
+            elif not why_not and run.complete:
+                why_not = f"{run.scenario} has no answer of an interrupt, or no critical section."
+            elif not why_not:
+                why_not = f"{run.scenario} is {run.verdict}: {' '.join(run.reasons)}"
+        if why_not:
+            return cls(allocator, smallest_heap_bytes=heap_bytes, missing=(why_not, *missing))
         wait, longest = max(waits, key=lambda pair: pair[0].ns)
         # Of the kinds of operations that the runs had, with the entry.
         bounds = [
@@ -71,9 +70,7 @@ class Candidate:
             for bound in run.bounds.values()
             if bound.observed_cycles is not None
         ]
-        why_not = [bound.why_not or "not computed." for bound, _ in bounds if bound.ns is None]
-        if not bounds:
-            why_not = ["not computed."]
+        unbounded = [bound.why_not for bound, _ in bounds if bound.ns is None] if bounds else [None]
         footprint = longest.footprint
         return cls(
             allocator,
@@ -83,12 +80,12 @@ class Candidate:
             None if wait.budget_ns is None else float(wait.budget_ns),
             longest.scenario,
             any(wait.open for wait, _ in waits),
-            None if why_not else max(float((bound.ns or 0) + entry_ns) for bound, entry_ns in bounds),
+            None if unbounded else max(float((bound.ns or 0) + entry_ns) for bound, entry_ns in bounds),
             heap_bytes,
             refused=sum(run.counts.out_of_memory for run in runs),
             flash_bytes=footprint.flash_bytes if footprint else None,
             static_ram_bytes=footprint.static_ram_bytes if footprint else None,
-            missing=(*(f"Its bound: {why}" for why in why_not[:1]), *missing),
+            missing=(*(f"Its bound: {why or 'not computed.'}" for why in unbounded[:1]), *missing),
         )
 
     def standing(self, limit_ns: float, heap_bytes: int) -> Standing:

@@ -172,7 +172,9 @@ class State:
     """The machine at the beginning of `cycle`, which is exactly `seconds` after reset.
 
     `core_hz` is the core's clock at that time. Bit n of `channels` is the level of channel n.
-    `registers` are by name. `sram` is the whole memory from `sram_address` on.
+    `registers` are by name. `stack` are the calls under way, innermost first: each address, and
+    whether its instruction comes next, where no call returns to it; empty where the program's file
+    was not given. `sram` is the whole memory from `sram_address` on.
     """
 
     cycle: int
@@ -180,6 +182,7 @@ class State:
     core_hz: Fraction
     channels: int
     registers: dict[str, int]
+    stack: list[tuple[int, bool]]
     sram_address: int
     sram: bytes
 
@@ -298,6 +301,7 @@ def read_state(path: Path) -> State:
         core_hz=Fraction(*document["core_hz"]),
         channels=document["channels"],
         registers=document["registers"],
+        stack=document["stack"],
         sram_address=document["sram_address"],
         sram=bytes.fromhex(document["sram"]),
     )

@@ -96,7 +96,7 @@ def explain(folder: Path, quantity: str | None = None, allocator: Path | None = 
                 "explain a smaller scenario."
             )
         executed = execution.steps(program, replayed.trace, start, end)
-        stack = execution.unwind(program, replayed.moment)
+        stack = execution.stack(program, replayed.moment.stack)
         lines = execution.by_line(executed)
         went = parts(program, replayed.masks, worst, start, end)
         heap = _heap(run, program, replayed, worst)

@@ -181,14 +181,6 @@ class Program:
         return self.lines[index][1] if index >= 0 else ""
 
     @cached_property
-    def call_frames(self) -> list[FDE]:
-        """The call frame information of each function; empty without. Raises ExplainError."""
-        with _told("call frame information"):
-            if not self.dwarf.has_CFI():
-                return []
-            return [entry for entry in self.dwarf.CFI_entries() if isinstance(entry, FDE)]
-
-    @cached_property
     def never_return(self) -> set[str]:
         """The functions that their source declares never to return; damaged information tells of
         none.
@@ -291,15 +283,18 @@ class Program:
         damaged information.
         """
         try:
-            with _told("call frame information"):
-                others = self.dwarf.EH_CFI_entries() if self.dwarf.has_EH_CFI() else []
-                entries = [*self.call_frames, *(entry for entry in others if isinstance(entry, FDE))]
-        except ExplainError:
+            dwarf = self.dwarf
+            entries = [
+                *(dwarf.CFI_entries() if dwarf.has_CFI() else ()),
+                *(dwarf.EH_CFI_entries() if dwarf.has_EH_CFI() else ()),
+            ]
+        except (ExplainError, *DAMAGED):
             return None
-        firsts = [
-            (int(entry.header.initial_location) & ~1, int(entry.header.address_range)) for entry in entries
-        ]
-        return sorted((first, first + size) for first, size in firsts)
+        spans = []
+        for header in (entry.header for entry in entries if isinstance(entry, FDE)):
+            first = int(header.initial_location) & ~1
+            spans.append((first, first + int(header.address_range)))
+        return sorted(spans)
 
     @cached_property
     def _line_starts(self) -> list[int]:

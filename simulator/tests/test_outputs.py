@@ -50,7 +50,7 @@ def test_what_is_no_table_is_refused(damaged: bytes) -> None:
 
 
 def test_a_state_gives_the_words_of_its_memory_and_no_others() -> None:
-    state = State(0, Fraction(0), Fraction(1), 0, {}, 0x2000_0000, bytes(range(8)))
+    state = State(0, Fraction(0), Fraction(1), 0, {}, [], 0x2000_0000, bytes(range(8)))
     assert state.word(0x2000_0000) == 0x0302_0100
     assert state.word(0x2000_0004) == 0x0706_0504
     assert state.word(0x2000_0005) is None

@@ -7,8 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from analysis.explain.execution import Called, Step, calls, dominating, own_cycles, unwind
+from analysis.explain.execution import Called, Step, calls, dominating, own_cycles, stack
 from analysis.explain.program import Program
+from analysis.explain.tests.unwinding import unwind
 from firmware.build import image as firmware
 from scenarios import catalogue
 from simulator import masks
@@ -44,8 +45,8 @@ def states(elf: Path, image: bytes, cycles: list[int]) -> tuple[State, ...]:
 
 
 def test_what_a_handler_interrupted_in_a_push(elf: Path, image: bytes, log: masks.MaskRun) -> None:
-    """As the simulator tells it, which unwinds by itself. Behind the handler the calls are those of
-    the interrupted code, whether or not the PUSH had moved SP.
+    """In the log of masks and in a state, and as pyelftools' tables tell it. Behind the handler the
+    calls are those of the interrupted code, whether or not the PUSH had moved SP.
     """
     program = Program(elf)
     in_push = [change for change in entries(log) if program.code(change.pc, 2)[1] & 0xFE == 0xB4][:40]
@@ -53,7 +54,9 @@ def test_what_a_handler_interrupted_in_a_push(elf: Path, image: bytes, log: mask
     at = [change.cycle + 2 for change in in_push]
     for change, state in zip(in_push, states(elf, image, at), strict=True):
         assert change.stack is not None
-        assert [frame.address for frame in unwind(program, state)][1:] == log.stacks[change.stack]
+        addresses = [address for address, _ in state.stack]
+        assert unwind(program, state) == addresses
+        assert addresses[1:] == log.stacks[change.stack]
         status = state.word(state.registers["psp"] + 0x1C)
         moved += status is not None and bool(status & 0xF000) and not status & 0x0600_0C00
     assert moved, "some were cut off after SP had moved"
@@ -71,7 +74,7 @@ def test_a_naked_handler_is_no_caller_of_itself(elf: Path, image: bytes, log: ma
     switch = [change.cycle for change in entries(log) if change.value == PENDSV][4]
     outermost = set()
     stacks = [
-        [frame.place for frame in unwind(program, state)]
+        [frame.place for frame in stack(program, state.stack)]
         for state in states(elf, image, list(range(switch, switch + 180)))
     ]
     # The first states are of the handler that it is chained to.

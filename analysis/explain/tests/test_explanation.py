@@ -281,7 +281,7 @@ def state(words: dict[int, int], region_bytes: int) -> State:
     region = bytearray(b"\xa5" * region_bytes)
     for offset, word in words.items():
         struct.pack_into("<I", region, offset, word)
-    return State(0, Fraction(0), Fraction(1), 0, {}, BASE, bytes(region))
+    return State(0, Fraction(0), Fraction(1), 0, {}, [], BASE, bytes(region))
 
 
 def pieces(heap_map: HeapMap, region_bytes: int = 128) -> list[Piece]:

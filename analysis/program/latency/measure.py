@@ -37,7 +37,6 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from analysis.errors import LatencyError
-from analysis.explain.execution import unwind
 from analysis.program.latency import answers, sections
 from analysis.program.latency.answers import Held
 from analysis.program.masks import tasks
@@ -408,10 +407,7 @@ def _explained(
     if not begins:
         return [], Places(elf, kernel=kernel), None
     ran = simulator.run(subject.user, until=max(*begins, last - 1) + 1, states_at=begins)
-    stacks = {
-        number: [frame.address for frame in unwind(elf, state)] or [state.registers["pc"]]
-        for number, state in enumerate(ran.states)
-    }
+    stacks = {number: [address for address, _ in state.stack] for number, state in enumerate(ran.states)}
     behind = tasks.behind(elf, kernel, ran.states[begins.index(max(begins))]) if kernel else {}
     places = Places(elf, stacks, kernel, behind, ran.stats.vectors)
     explanations = []

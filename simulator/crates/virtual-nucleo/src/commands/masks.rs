@@ -7,6 +7,7 @@ use cortex_m::Watched;
 use machine::observe::masks::{Kernel, Masks};
 use machine::observe::stacks::{Code, Stacks};
 use std::fs;
+use std::path::Path;
 use stm32::chip::{MOST_SRAM_BYTES, SRAM_BASE};
 use stm32::memory::image::parse_hexadecimal;
 
@@ -70,16 +71,17 @@ pub fn log(arguments: &RunArguments) -> Result<Masks> {
         current_task: arguments.kernel.task_word,
     };
     let stacks = match (&arguments.board.firmware, &arguments.mask_stacks) {
-        (Some(elf), Some(_)) => {
-            let name = elf.display();
-            let file = fs::read(elf).with_context(|| format!("cannot read the firmware {name}"))?;
-            let code = Code::parse(&file)
-                .with_context(|| format!("cannot read the functions of {name}"))?;
-            Some(Stacks::new(code))
-        }
+        (Some(elf), Some(_)) => Some(Stacks::new(code(elf)?)),
         _ => None,
     };
     Ok(Masks::new(kernel, stacks))
+}
+
+/// The functions of a firmware.
+pub fn code(elf: &Path) -> Result<Code> {
+    let name = elf.display();
+    let file = fs::read(elf).with_context(|| format!("cannot read the firmware {name}"))?;
+    Code::parse(&file).with_context(|| format!("cannot read the functions of {name}"))
 }
 
 #[cfg(test)]

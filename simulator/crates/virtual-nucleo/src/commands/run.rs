@@ -347,11 +347,15 @@ fn simulate(
     let states = arguments.save_state.iter();
     let states = states.map(|point| (point, saving::state as saving::Save));
     let mut savings: Vec<_> = snapshots.chain(states).collect();
+    // It takes a while.
+    let elf = arguments.board.firmware.as_deref();
+    let elf = elf.filter(|_| !arguments.save_state.is_empty());
+    let code = elf.map(masks::code).transpose()?;
     let end = loop {
         let due = savings.iter();
         let due = due.filter(|(point, _)| machine.reached(point.at));
         due.cloned()
-            .try_for_each(|(point, save)| save(&point.path, machine))?;
+            .try_for_each(|(point, save)| save(&point.path, machine, code.as_ref()))?;
         savings.retain(|(point, _)| !machine.reached(point.at));
         if machine.reached(limit) {
             break End::Done;

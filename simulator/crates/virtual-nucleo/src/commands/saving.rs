@@ -3,6 +3,7 @@
 
 use super::limit;
 use anyhow::{Context, Result};
+use machine::observe::stacks::{unwind, Code};
 use machine::snapshot::Snapshot;
 use machine::{Limit, Machine};
 use serde_json::{json, Map, Value};
@@ -17,8 +18,8 @@ pub struct SavePoint {
     pub at: Limit,
 }
 
-/// Writes a machine to a file.
-pub type Save = fn(&Path, &Machine) -> Result<()>;
+/// Writes a machine to a file. The code is that of its firmware, if it is known.
+pub type Save = fn(&Path, &Machine, Option<&Code>) -> Result<()>;
 
 pub fn parse(text: &str) -> Result<SavePoint> {
     let point = text.rsplit_once('@').filter(|(path, _)| !path.is_empty());
@@ -31,7 +32,7 @@ pub fn parse(text: &str) -> Result<SavePoint> {
 }
 
 /// Writes the machine as a snapshot.
-pub fn snapshot(path: &Path, machine: &Machine) -> Result<()> {
+pub fn snapshot(path: &Path, machine: &Machine, _: Option<&Code>) -> Result<()> {
     let unfinished = path.with_extension("unfinished");
     fs::write(&unfinished, Snapshot::of(machine).to_bytes())
         .and_then(|()| fs::rename(&unfinished, path))
@@ -39,17 +40,29 @@ pub fn snapshot(path: &Path, machine: &Machine) -> Result<()> {
 }
 
 /// Writes the current state (docs/reference/simulator-files.md).
-pub fn state(path: &Path, machine: &Machine) -> Result<()> {
+pub fn state(path: &Path, machine: &Machine, code: Option<&Code>) -> Result<()> {
     let timebase = machine.timebase();
     let cycle = machine.cycles();
     let registers = core_registers(machine).map(|(name, value)| (name, value.into()));
-    let sram = machine.soc().memory().sram().iter();
+    let (core, memory) = (machine.core(), machine.soc().memory());
+    let context = cortex_m::Context {
+        registers: std::array::from_fn(|n| core.register(n)),
+        psp: core.registers().psp(),
+        frame: None,
+    };
+    let mut stack = Vec::new();
+    if let Some(code) = code {
+        let see = |address, is_next| stack.push((address, is_next));
+        unwind(code, memory, core.pc(), &context, see);
+    }
+    let sram = memory.sram().iter();
     let state = json!({
         "cycle": cycle,
         "seconds": pair(timebase.seconds(cycle).fraction())?,
         "core_hz": pair(timebase.clock(cycle))?,
         "channels": machine.channels(),
         "registers": registers.collect::<Map<_, _>>(),
+        "stack": stack,
         "sram_address": SRAM_BASE,
         "sram": sram.map(|byte| format!("{byte:02x}")).collect::<String>(),
     });

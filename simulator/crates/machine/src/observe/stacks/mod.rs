@@ -1,7 +1,6 @@
 //! Call stacks at instants of a run, by call frame information, through exceptions too.
 //!
-//! As `analysis/explain/execution.py` does it for one instant. A stack ends where nothing tells the
-//! caller: it may be short, but no frame is guessed.
+//! A stack ends where nothing tells the caller: it may be short, but no frame is guessed.
 
 mod call_frames;
 mod code;
@@ -89,12 +88,9 @@ impl Stacks {
     /// The number of the stack whose innermost address is `pc`.
     pub fn number(&mut self, memory: &Memory, pc: u32, context: &Context) -> u32 {
         self.addresses.clear();
-        let unwinder = Unwinder {
-            code: &self.code,
-            memory,
-            psp: context.psp,
-        };
-        unwinder.unwind(pc, context, &mut self.addresses);
+        unwind(&self.code, memory, pc, context, |address, _| {
+            self.addresses.push(address);
+        });
         if let Some(number) = self.numbers.get(&self.addresses) {
             return *number;
         }
@@ -113,31 +109,40 @@ impl Stacks {
     }
 }
 
-impl Unwinder<'_> {
-    /// Appends the addresses of the frames, innermost first.
-    fn unwind(&self, pc: u32, context: &Context, addresses: &mut Vec<u32>) {
-        addresses.push(pc);
-        let here = Frame {
-            pc,
-            exact: true,
-            registers: context.registers,
+/// Hands over the addresses of the frames, innermost first, the first of which is `pc`; and of each
+/// whether its instruction comes next, where no call returns to it.
+pub fn unwind(
+    code: &Code,
+    memory: &Memory,
+    pc: u32,
+    context: &Context,
+    mut see: impl FnMut(u32, bool),
+) {
+    let psp = context.psp;
+    let unwinder = Unwinder { code, memory, psp };
+    let here = Frame {
+        pc,
+        exact: true,
+        registers: context.registers,
+    };
+    see(pc, true);
+    let mut next = match context.frame {
+        None => unwinder.caller(&here),
+        Some(ExceptionFrame::Left { exc_return }) => unwinder.interrupted(&here, exc_return),
+        Some(ExceptionFrame::Entered { exc_return }) => unwinder
+            .interrupted(&here, exc_return)
+            .and_then(|frame| unwinder.caller(&frame)),
+    };
+    for _ in 1..MOST_FRAMES {
+        let Some(frame) = next.filter(|frame| unwinder.plausible(frame)) else {
+            return;
         };
-        let mut next = match context.frame {
-            None => self.caller(&here),
-            Some(ExceptionFrame::Left { exc_return }) => self.interrupted(&here, exc_return),
-            Some(ExceptionFrame::Entered { exc_return }) => self
-                .interrupted(&here, exc_return)
-                .and_then(|frame| self.caller(&frame)),
-        };
-        while let Some(frame) = next {
-            if addresses.len() == MOST_FRAMES || !self.plausible(&frame) {
-                return;
-            }
-            addresses.push(frame.pc);
-            next = self.caller(&frame);
-        }
+        see(frame.pc, frame.exact);
+        next = unwinder.caller(&frame);
     }
+}
 
+impl Unwinder<'_> {
     /// A call returns into a function, and never to its first instruction: the kernel starts a task
     /// as if it had been called from such an address.
     fn plausible(&self, frame: &Frame) -> bool {
