@@ -9,16 +9,17 @@ clock than it should.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
 
 from base.metrology.quantiles import nearest_rank
-from base.metrology.slope import fit_slope
+from base.metrology.slope import centred, fit_slope
 from base.run_folder.edges import MARKED_CHANNELS
 from base.run_folder.records import INTERNAL_CLOCK, Boot, CalibrationRecord
+from capture.reading.vectorised import PulseTrain
 from capture.reading.wire import COMMON_CHANNELS, COMMON_PULSES, SECTIONS_PER_END, Calibration, Wire
 from firmware.build.families import ClockTree
 
@@ -42,43 +43,43 @@ class MarkerCost:
     empty_samples: int
 
 
-def calibrate(wire: Wire, records: Iterable[CalibrationRecord], channel: str) -> MarkerCost | None:
+def calibrate(wire: Wire, records: Sequence[CalibrationRecord], channel: str) -> MarkerCost | None:
     """The cost of the markers of `channel`.
 
     None unless all pulses of the start, and all their records, are there.
     """
-    of_channel = [record for record in records if record.channel == channel]
-    opening = _widths(wire.opening.sections[channel].width, of_channel, 0)
-    closing = _widths(wire.closing.sections[channel].width, of_channel, SECTIONS_PER_END)
+    opening, closing = (_sections(wire, records, channel, number) for number in (0, 1))
     if opening is None:
         return None
-    ends = [opening] if closing is None else [opening, closing]
-    width, dwt = (np.concatenate(column) for column in zip(*ends, strict=True))
-    excess = [end_width / wire.samples_per_cycle - end_dwt for end_width, end_dwt in ends]
+    width, dwt, excess = [], [], []
+    for train, of_end in (opening, closing) if closing else (opening,):
+        width.append(train.width)
+        dwt.append(np.array([record.dwt_cycles for record in of_end], dtype=np.int64))
+        excess.append(width[-1] / wire.samples_per_cycle - dwt[-1])
     constant = round(float(np.concatenate(excess).mean()))
     return MarkerCost(
         channel=channel,
-        pulses=len(dwt),
+        pulses=sum(map(len, dwt)),
         wire_minus_dwt_cycles=constant,
         worst_residual_cycles=float(np.abs(np.concatenate(excess) - constant).max()),
         drift_cycles=None if closing is None else float(excess[1].mean() - excess[0].mean()),
-        empty_cycles=int(nearest_rank(np.sort(dwt), 50)),
-        empty_samples=int(nearest_rank(np.sort(width), 50)),
+        empty_cycles=int(nearest_rank(np.sort(np.concatenate(dwt)), 50)),
+        empty_samples=int(nearest_rank(np.sort(np.concatenate(width)), 50)),
     )
 
 
-def _widths(
-    width: npt.NDArray[np.int64], records: list[CalibrationRecord], first: int
-) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]] | None:
-    """The widths at one end of the run: on the wire in samples, by DWT in cycles, int64[16] each.
-
-    `first` is the index of that end's first record. None unless every pulse has its record.
+def _sections(
+    wire: Wire, records: Sequence[CalibrationRecord], channel: str, number: int
+) -> tuple[PulseTrain, list[CalibrationRecord]] | None:
+    """The empty sections at the start of the run, number 0, or its end, 1: their pulses and
+    records, 16 each. None unless every pulse has its record.
     """
-    due = range(first, first + SECTIONS_PER_END)
-    of_end = [record for record in records if record.index in due]
-    if len(width) != SECTIONS_PER_END or [record.index for record in of_end] != list(due):
+    train = (wire.opening, wire.closing)[number].sections[channel]
+    due = range(number * SECTIONS_PER_END, (number + 1) * SECTIONS_PER_END)
+    of_end = [record for record in records if record.channel == channel and record.index in due]
+    if len(train) != SECTIONS_PER_END or [record.index for record in of_end] != list(due):
         return None
-    return width, np.array([record.dwt_cycles for record in of_end], dtype=np.int64)
+    return train, of_end
 
 
 # How far apart the analyzer sees edges that left the chip together.
@@ -201,7 +202,7 @@ class CounterFit:
 
 
 def fit_counter(
-    wire: Wire, records: Iterable[CalibrationRecord], *, stood: bool = False
+    wire: Wire, records: Sequence[CalibrationRecord], *, stood: bool = False
 ) -> CounterFit | None:
     """Fits samples to CYCCNT over the rising edges of all empty sections.
 
@@ -209,58 +210,31 @@ def fit_counter(
     start, and all their records, are there, and the counter goes as fast as the wire says, to
     RATIO_TOLERANCE.
     """
-    all_records = list(records)
-    opening = _anchors(wire.opening, all_records, 0)
-    closing = None if stood else _anchors(wire.closing, all_records, SECTIONS_PER_END)
-    if opening is None:
+    ends = [
+        [_sections(wire, records, channel, number) for channel in MARKED_CHANNELS]
+        for number in range(1 if stood else 2)
+    ]
+    if None in ends[0]:
         return None
-    ends = [opening] if closing is None else [opening, closing]
-    sample, counter = (np.concatenate(column) for column in zip(*ends, strict=True))
-    cycles = _unwrapped(sample, counter, wire.samples_per_cycle)
-    # Differences first: they are exact in a float64.
-    since_sample, since_cycles = sample - sample[0], cycles - cycles[0]
-    mean_sample, mean_cycles = since_sample.mean(), since_cycles.mean()
+    sections = [section for end in ends if None not in end for section in end if section]
+    sample = np.concatenate([train.start for train, _ in sections])
+    counter = np.array([record.begin_cycles for _, of_end in sections for record in of_end], dtype=np.int64)
+    # As if the counter had never wrapped. The samples tell how often it did: the clocks differ by
+    # far less than one turn of it.
+    since_sample, since_counter = sample - sample[0], counter - counter[0]
+    turns = np.rint((since_sample / wire.samples_per_cycle - since_counter) / COUNTER_CYCLES)
+    cycles = counter + turns.astype(np.int64) * COUNTER_CYCLES
+    since_cycles = cycles - cycles[0]
     if not since_cycles.any():
         return None
-    samples_per_cycle = fit_slope(since_cycles - mean_cycles, since_sample - mean_sample)
-    if abs(samples_per_cycle.value / wire.samples_per_cycle - 1) > RATIO_TOLERANCE:
+    slope = fit_slope(centred(cycles), centred(sample))
+    if abs(slope.value / wire.samples_per_cycle - 1) > RATIO_TOLERANCE:
         return None
     return CounterFit(
         origin_sample=int(sample[0]),
-        origin_cycles=float(cycles[0] + mean_cycles - mean_sample / samples_per_cycle.value),
-        samples_per_cycle=samples_per_cycle.value,
-        ratio=samples_per_cycle.value / wire.samples_per_cycle_nominal,
-        ratio_uncertainty=samples_per_cycle.uncertainty / wire.samples_per_cycle_nominal,
-        residual_max_samples=samples_per_cycle.residual_max,
+        origin_cycles=float(cycles[0] + since_cycles.mean() - since_sample.mean() / slope.value),
+        samples_per_cycle=slope.value,
+        ratio=slope.value / wire.samples_per_cycle_nominal,
+        ratio_uncertainty=slope.uncertainty / wire.samples_per_cycle_nominal,
+        residual_max_samples=slope.residual_max,
     )
-
-
-def _anchors(
-    end: Calibration, records: list[CalibrationRecord], first: int
-) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]] | None:
-    """The samples of one end's rising edges, and CYCCNT at each: int64[32] both.
-
-    `first` is the index of that end's first record of a channel. None unless all are there.
-    """
-    samples, counters = [], []
-    due = range(first, first + SECTIONS_PER_END)
-    for channel in MARKED_CHANNELS:
-        begins = [r.begin_cycles for r in records if r.channel == channel and r.index in due]
-        if not len(end.sections[channel]) == len(begins) == SECTIONS_PER_END:
-            return None
-        samples.append(end.sections[channel].start)
-        counters.append(np.array(begins, dtype=np.int64))
-    return np.concatenate(samples), np.concatenate(counters)
-
-
-def _unwrapped(
-    sample: npt.NDArray[np.int64], counter: npt.NDArray[np.int64], samples_per_cycle: float
-) -> npt.NDArray[np.int64]:
-    """The counter as if it had never wrapped, int64[n].
-
-    The samples tell how often it did: the clocks differ by far less than one turn of the counter.
-    """
-    expected = (sample - sample[0]) / samples_per_cycle
-    turns = np.rint((expected - (counter - counter[0])) / COUNTER_CYCLES).astype(np.int64)
-    unwrapped: npt.NDArray[np.int64] = counter + turns * COUNTER_CYCLES
-    return unwrapped

@@ -197,16 +197,14 @@ def read_observed(
             calibration_ns[name] = summarise(widths * sample_ns)
     lines = {}
     for name in dict.fromkeys([*edges.channels, *program]):
-        moved, width = edges.transitions(name), program[name].width if name in program else np.empty(0, int)
-        before = moved.sample < after
-        high = bool(moved.level[before][-1]) if before.any() else edges.initial_level(name)
-        since = int(moved.sample[before][-1]) if name in program and high and before.any() else None
+        moved, widths = before_end.transitions(name), program[name].width.tolist() if name in program else []
+        high = bool(moved.level[-1]) if moved.sample.size else edges.initial_level(name)
         lines[name] = Line(
-            edges=moved.sample.size,
+            edges=edges.transitions(name).sample.size,
             high=high,
-            least=int(width.min()) if width.size else None,
-            greatest=int(width.max()) if width.size else None,
-            lasted=None if since is None else after - since,
+            least=min(widths, default=None),
+            greatest=max(widths, default=None),
+            lasted=after - int(moved.sample[-1]) if name in program and high and moved.sample.size else None,
         )
     stimuli = {pair: stimuli_among(before_end, *pair, first) if which == "auto" else which for pair in pairs}
     answers = {named(pair): waits_for(before_end, *pair, first, edge) for pair, edge in stimuli.items()}

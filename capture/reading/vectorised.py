@@ -79,13 +79,20 @@ def level_at(edges: EdgeList, channel: str, samples: Samples) -> Levels:
     return array
 
 
-def high_within(edges: EdgeList, channel: str, first: Samples, last: Samples) -> Levels:
-    """Whether `channel` was high at some sample from `first` up to and including `last`, bool[n].
+def high_within(edges: EdgeList, channel: str, first: Samples, last: Samples, longer: int = 0) -> Levels:
+    """Whether `channel` was high at some sample from `first` up to and including `last`, bool[n],
+    if each of its pulses were `longer` samples longer at both ends.
 
     Where `last` lies before `first` (-1, an answer that never came), only the sample `first`
     counts.
     """
-    return _high_within(edges, channel, first, last, 0)
+    transitions = edges.transitions(channel)
+    until = np.maximum(first, last)
+    rises = transitions.sample[transitions.level] - longer
+    falls = transitions.sample[~transitions.level] + longer
+    rises_before = np.searchsorted(rises, until, side="right") + int(edges.initial_level(channel))
+    high: Levels = rises_before > np.searchsorted(falls, first, side="right")
+    return high
 
 
 def surely_high_within(
@@ -96,27 +103,14 @@ def surely_high_within(
     It is sure where it is so with all pulses longer at both ends by `moved` samples, and with all
     of them shorter by as much.
     """
-    arrays = [_high_within(edges, channel, first, last, by) for by in (0, moved, -moved)]
-    return arrays[0], arrays[1] == arrays[2]
-
-
-def _high_within(edges: EdgeList, channel: str, first: Samples, last: Samples, longer: int) -> Levels:
-    """The answer of high_within if each pulse were `longer` samples longer at both ends."""
-    transitions = edges.transitions(channel)
-    until = np.maximum(first, last)
-    rises = transitions.sample[transitions.level] - longer
-    falls = transitions.sample[~transitions.level] + longer
-    rises_before = np.searchsorted(rises, until, side="right") + int(edges.initial_level(channel))
-    high: Levels = rises_before > np.searchsorted(falls, first, side="right")
-    return high
+    high, more, less = (high_within(edges, channel, first, last, by) for by in (0, moved, -moved))
+    return high, more == less
 
 
 @dataclass(frozen=True)
-class PulseTrain:
-    """The complete high pulses of a channel: the samples of their edges.
-
-    `start` are the rising edges, `end` the falling ones, int64[n] each. A pulse that an end of the
-    capture cuts off has no width and is not among them.
+class Windows:
+    """Stretches from sample `start` up to but not `end`, int64[n] each; on SYNC those of
+    operations.
     """
 
     start: Samples
@@ -124,6 +118,15 @@ class PulseTrain:
 
     def __len__(self) -> int:
         return len(self.start)
+
+
+@dataclass(frozen=True)
+class PulseTrain(Windows):
+    """The complete high pulses of a channel: the samples of their edges.
+
+    `start` are the rising edges, `end` the falling ones, int64[n] each. A pulse that an end of the
+    capture cuts off has no width and is not among them.
+    """
 
     @property
     def width(self) -> Samples:
@@ -167,17 +170,6 @@ class PulseTrain:
             ends = np.column_stack((first, after))[some].ravel()
             longest[some] = np.maximum.reduceat(np.append(self.width, 0), ends)[::2]
         return longest
-
-
-@dataclass(frozen=True)
-class Windows:
-    """Windows of operations on SYNC: from sample `start` up to but not `end`, int64[n] each."""
-
-    start: Samples
-    end: Samples
-
-    def __len__(self) -> int:
-        return len(self.start)
 
 
 LATE_NS = {"ISR": 250, "CISR": 250, "TASK": 20_000}
