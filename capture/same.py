@@ -14,6 +14,7 @@ import polars as pl
 from base.run_folder import folder as names
 from capture.acquisition.direct import Direct
 from capture.acquisition.sigrok import Sigrok
+from capture.acquisition.sigrok_cli import CAPTURERS
 from capture.acquisition.source import RunRequest
 from capture.conduct import run
 
@@ -22,8 +23,6 @@ FILES = (
     *(names.OPERATIONS, names.INTERRUPTS),
 )
 """Equal to the byte. Of run.json all is equal but `analyzer` and the tools that captured."""
-
-_CAPTURERS = ("sigrok_cli", "libsigrok", "libsigrokdecode")
 
 
 def verify(request: RunRequest, program: Path | None = None) -> str | None:
@@ -54,7 +53,7 @@ def first_difference(real: Path, direct: Path) -> str | None:
         json.loads((folder / names.MANIFEST).read_text(encoding="utf-8")) for folder in (real, direct)
     ]
     for manifest in manifests:  # what run.json tells, but for who captured
-        tools = {name: version for name, version in manifest["tools"].items() if name not in _CAPTURERS}
+        tools = {name: version for name, version in manifest["tools"].items() if name not in CAPTURERS}
         manifest |= {"analyzer": None, "tools": tools}
     theirs, ours = manifests
     differing = [key for key in theirs | ours if theirs.get(key) != ours.get(key)]

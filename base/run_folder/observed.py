@@ -80,7 +80,12 @@ class FramesFound(Table):
 
 
 class ClockFound(Table):
-    """The analyzer's clock against the program's, as in the run.json of other runs."""
+    """The analyzer's clock against the program's.
+
+    `ratio` is the samples per tick over the nominal samples per tick. Above 1, the analyzer is fast
+    or the MCU is slow. `residual_max_samples` is the farthest that an edge lies from the fit.
+    `ratio_uncertainty` is the most by which quantised edges may have changed the ratio.
+    """
 
     ratio: Number
     ratio_uncertainty: Number

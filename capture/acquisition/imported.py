@@ -24,15 +24,13 @@ from base.run_folder.records import MOST_LOG_BYTES, Boot, parse
 from capture.acquisition.keeper import Keeper, Keeping
 from capture.acquisition.live import Request, Watch
 from capture.acquisition.observe import Observation
+from capture.acquisition.sigrok_cli import CAPTURERS
 from capture.acquisition.source import Account, Opened, Setting
 from capture.acquisition.stored import read_stored
 from capture.importing.formats import Import
 from capture.reading.observed import Questions
 from firmware.build import boards
 from scenarios.plan import Plan
-
-# What recorded the run's own capture did not record this one.
-_CAPTURED_BY = ("sigrok_cli", "libsigrok", "libsigrokdecode")
 
 BOARD = "imported"
 """The board of a run that nobody named; and what stands in the name of any imported run."""
@@ -54,9 +52,9 @@ def of_run(folder: Path, log: Path | None = None) -> Beside:
     the memory of that in `folder` say nothing of it. Raises TailscopeError.
     """
     account, seen = read_stored(folder)
-    setting = account.setting
-    tools = {name: version for name, version in setting.tools.items() if name not in _CAPTURED_BY}
-    setting = replace(setting, tools={**tools, "python": platform.python_version()})
+    # What recorded the run's own capture did not record this one.
+    tools = {name: version for name, version in account.setting.tools.items() if name not in CAPTURERS}
+    setting = replace(account.setting, tools={**tools, "python": platform.python_version()})
     if log is None:
         return Beside(replace(account, setting=setting), seen.serial_bytes, seen.counts)
     return Beside(replace(account, setting=replace(setting, memory=None)), _read_log(log))

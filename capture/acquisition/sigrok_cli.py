@@ -32,6 +32,8 @@ from capture.acquisition.keeper import Keeper, Keeping
 from capture.desk.bench import AnalyzerResource
 
 TOOL = "sigrok-cli"
+CAPTURERS = ("sigrok_cli", "libsigrok", "libsigrokdecode")
+"""What run.json has the versions of, of a capture by this tool."""
 
 _VERSION_WITHIN_S = 30.0
 
@@ -432,13 +434,11 @@ def versions(other: str = "") -> dict[str, str]:
         raise CaptureError(
             f"{TOOL} --version says nothing within {_VERSION_WITHIN_S:g} s; reinstall it."
         ) from None
-    version_by_tool = dict(
-        re.findall(r"^(?:- )?(sigrok-cli|libsigrok|libsigrokdecode) ([0-9][^\s/]*)", done.stdout, re.M)
-    )
-    missing = {"sigrok-cli", "libsigrok", "libsigrokdecode"} - set(version_by_tool)
-    if missing:
-        raise CaptureError(f"{TOOL} --version does not state {', '.join(sorted(missing))}; reinstall it.")
-    return {name.replace("-", "_"): version for name, version in version_by_tool.items()}
+    stated = re.findall(r"^(?:- )?(sigrok-cli|libsigrok|libsigrokdecode) ([0-9][^\s/]*)", done.stdout, re.M)
+    result = {name.replace("-", "_"): version for name, version in stated}
+    if missing := [name for name in CAPTURERS if name not in result]:
+        raise CaptureError(f"{TOOL} --version does not state {', '.join(missing)}; reinstall it.")
+    return result
 
 
 def unexpected_lines(stderr: str, *, whole: bool = False) -> list[str]:

@@ -183,7 +183,7 @@ def core_tolerance(boot: Boot | None, tree: ClockTree) -> float:
 class CounterFit:
     """A straight line through the edges: CYCCNT was `origin_cycles` at sample `origin_sample`.
 
-    `ratio` is the samples per cycle over the nominal ones, as in ClockFit. `ratio_uncertainty` is
+    `ratio` is the samples per cycle over the nominal ones, as in ClockFound. `ratio_uncertainty` is
     the most by which quantised edges may have changed it. `residual_max_samples` is the farthest
     that an edge lies from the line.
     """

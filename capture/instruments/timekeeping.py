@@ -15,6 +15,7 @@ import numpy as np
 import numpy.typing as npt
 import polars as pl
 
+from base.run_folder.edges import Samples
 from capture.reading.wire import Wire
 from scenarios.stimulus import Stimulus
 
@@ -35,7 +36,6 @@ _WORD = 0xFFFF_FFFF
 # firmware/bench/stimulus.c: where the random intervals begin.
 _RANDOM_ORIGIN = 0x5DEE_CE66
 
-Samples = npt.NDArray[np.int64]
 Ticks = npt.NDArray[np.int64]
 
 
@@ -58,10 +58,10 @@ def steps(wire: Wire, stimulus: Stimulus) -> Iterator[Step]:
     for channel in ("STIM", "CTRL"):
         edges = wire.edges_of(channel)
         due = _intervals(channel, edges, stimulus, wire.samples_per_cycle)
-        if due is not None and len(edges) > 1:
-            first_step = _first_step(edges, due, wire.samples_per_cycle)
-            if first_step is not None:
-                yield Step(channel, *first_step)
+        if due is None or len(edges) < 2:
+            continue
+        if first_step := _first_step(edges, due, wire.samples_per_cycle):
+            yield Step(channel, *first_step)
 
 
 def _intervals(channel: str, edges: Samples, stimulus: Stimulus, samples_per_tick: float) -> Ticks | None:

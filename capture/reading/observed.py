@@ -13,9 +13,9 @@ from base.metrology.quantiles import summarise
 from base.metrology.summaries import Summary, beside_open
 from base.run_folder.edges import CHANNELS, MARKED_CHANNELS, NOT, NS_PER_S, EdgeList, Samples
 from base.run_folder.kept import Kept
-from base.run_folder.observed import AskedEdges
+from base.run_folder.observed import AskedEdges, ClockFound
 from capture.reading.vectorised import Stimuli, pulses, stimuli_among, waits_for
-from capture.reading.wire import SECTIONS_PER_END, ClockFit, Frames, find_frames, fit_clock
+from capture.reading.wire import SECTIONS_PER_END, Frames, find_frames, fit_clock
 from firmware.build import boards
 
 PULSED = ("CRIT", "OP", "ISR", "TASK", "CISR")
@@ -101,7 +101,7 @@ class ObservedWire:
     open_samples: Mapping[str, int]
     merged: dict[str, int]
     frames: Frames = field(default_factory=lambda: Frames(None, None))
-    clock: ClockFit | None = None
+    clock: ClockFound | None = None
     calibration_ns: dict[str, Summary] = field(default_factory=dict)
     stimuli: dict[str, Stimuli] = field(default_factory=dict)
     unasked: dict[str, int] = field(default_factory=dict)

@@ -138,9 +138,9 @@ class PulseTrain(Windows):
         inside = (self.start >= first) & (self.start < last)
         return PulseTrain(self.start[inside], self.end[inside])
 
-    def numbered(self, first: int | None, last: int | None) -> PulseTrain:
-        """The pulses from number `first` up to but not including `last`, as in a slice."""
-        return PulseTrain(self.start[first:last], self.end[first:last])
+    def __getitem__(self, numbers: slice) -> PulseTrain:
+        """The pulses of these numbers."""
+        return PulseTrain(self.start[numbers], self.end[numbers])
 
     def ranges_in(self, windows: Windows) -> tuple[npt.NDArray[np.intp], npt.NDArray[np.intp]]:
         """Which pulses start in each window: the first number and the one after the last.

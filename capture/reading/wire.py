@@ -10,6 +10,7 @@ import numpy as np
 from base.files.errors import CaptureError
 from base.metrology.slope import centred, fit_slope
 from base.run_folder.edges import CHANNELS, MARKED_CHANNELS, NS_PER_S, EdgeList, Samples, Transitions
+from base.run_folder.observed import ClockFound
 from capture.reading.vectorised import PulseTrain, Waits, Windows, pulses, waits_for
 
 FRAME_EDGES = 64
@@ -25,20 +26,6 @@ class Frames:
 
     start: Samples | None
     end: Samples | None
-
-
-@dataclass(frozen=True)
-class ClockFit:
-    """The analyzer's clock against the MCU's.
-
-    `ratio` is the samples per tick over the nominal samples per tick. Above 1, the analyzer is fast
-    or the MCU is slow. `residual_max_samples` is the farthest that an edge lies from the fit.
-    `ratio_uncertainty` is the most by which quantised edges may have changed the ratio.
-    """
-
-    ratio: float
-    residual_max_samples: float
-    ratio_uncertainty: float
 
 
 def find_frames(edges: EdgeList, tick_hz: int, tick_tolerance: float = 0.0) -> Frames:
@@ -72,7 +59,7 @@ def trains(sync: Transitions, spacing_samples: float, part: float) -> list[Sampl
     return arrays
 
 
-def fit_clock(start: Samples | None, end: Samples | None, tick_hz: int, samplerate_hz: int) -> ClockFit:
+def fit_clock(start: Samples | None, end: Samples | None, tick_hz: int, samplerate_hz: int) -> ClockFound:
     """Fits samples to ticks over the edges of both frames, or of the one that is there.
 
     The samples per tick are common to both frames. How many ticks lie between them is not known, so
@@ -88,7 +75,7 @@ def fit_clock(start: Samples | None, end: Samples | None, tick_hz: int, samplera
     tick, sample = (np.concatenate(axis) for axis in zip(*given, strict=True))
     samples_per_tick = fit_slope(tick, sample)
     nominal = samplerate_hz / tick_hz
-    return ClockFit(
+    return ClockFound(
         ratio=samples_per_tick.value / nominal,
         residual_max_samples=samples_per_tick.residual_max,
         ratio_uncertainty=samples_per_tick.uncertainty / nominal,
@@ -131,7 +118,7 @@ class Wire:
     core_hz: int
     start_frame: Samples | None
     end_frame: Samples | None
-    clock: ClockFit | None
+    clock: ClockFound | None
     opening: Calibration
     closing: Calibration
     until_end: EdgeList
@@ -229,14 +216,13 @@ def read_wire(edges: EdgeList, core_hz: int, core_tolerance: float = 0.0) -> Wir
         opening=Calibration(
             sections={name: trains[name].starting_within(begin, sections_end) for name in MARKED_CHANNELS},
             common={
-                name: train.starting_within(0, common_end).numbered(-COMMON_PULSES, None)
-                for name, train in trains.items()
+                name: train.starting_within(0, common_end)[-COMMON_PULSES:] for name, train in trains.items()
             },
         ),
         closing=Calibration(
-            sections={name: closing[name].numbered(None, SECTIONS_PER_END) for name in MARKED_CHANNELS},
+            sections={name: closing[name][:SECTIONS_PER_END] for name in MARKED_CHANNELS},
             common={
-                name: train.numbered(SECTIONS_PER_END if name in MARKED_CHANNELS else None, None)
+                name: train[SECTIONS_PER_END if name in MARKED_CHANNELS else 0 :]
                 for name, train in closing.items()
             },
         ),

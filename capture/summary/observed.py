@@ -16,7 +16,6 @@ from base.run_folder.observed import (
     SCHEMA,
     Asked,
     AskedEdges,
-    ClockFound,
     FramesFound,
     KeptWindows,
     Longest,
@@ -207,12 +206,7 @@ def summarise_observed(seen: Seen, request: Asked, notes: Sequence[str] = ()) ->
             start=wire.frames.start is not None if analyzed and synced else None,
             end=wire.frames.end is not None if analyzed and synced else None,
         ),
-        "clock": clock
-        and ClockFound(
-            ratio=clock.ratio,
-            ratio_uncertainty=clock.ratio_uncertainty,
-            residual_max_samples=clock.residual_max_samples,
-        ),
+        "clock": clock,
         "merged": wire.merged,
         "unjudged": tuple(unjudged),
         "tool_report": report,
