@@ -28,14 +28,8 @@ def virtual() -> BoardResource:
 
 def observed(elf: Path, board: VirtualBoard, progress: Tell = lambda _: None) -> Observation:
     """A capture in which one sample is one cycle."""
-    order = Order(
-        elf=elf,
-        image=IMAGE,
-        analyzer=virtual().analyzer,
-        samplerate_hz=boards.default().core_hz,
-        duration_s=10.0,
-        silence_s=WATCHDOG_S,
-    )
+    rate_hz = boards.default().core_hz
+    order = Order(virtual().analyzer, None, rate_hz, 10 * rate_hz, elf=elf, image=IMAGE, silence_s=WATCHDOG_S)
     with TemporaryDirectory() as folder:
         return observe(board, order, progress, Path(folder))
 

@@ -98,12 +98,11 @@ class Direct:
         """
         order = self.request.order()
         assert order.elf is not None
-        samples = round(order.samplerate_hz * order.duration_s)
         wire = capture(
             order.elf,
             order.image,
             order.samplerate_hz,
-            samples,
+            order.samples,
             counts=look_counts(self.request.image.looks),
             count_window="OP",
             instructions_while="CRIT",
@@ -116,10 +115,10 @@ class Direct:
             edges=wire.edges,
             serial_bytes=wire.uart[:MOST_LOG_BYTES],
             report=ToolReport(
-                asked_samples=samples,
+                asked_samples=order.samples,
                 losses=(
                     *ended_words(wire.status or None, wire.words),
-                    *count_problems(samples, wire.edges.total_samples),
+                    *count_problems(order.samples, wire.edges.total_samples),
                 ),
                 oddities=said,
             ),

@@ -7,25 +7,22 @@ went wrong; and whatever was started is ended.
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping
 from contextlib import nullcontext
-from dataclasses import dataclass, field
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from base.processes import signals
 from base.run_folder import folder as names
-from base.run_folder.edges import CHANNELS, EdgeList
+from base.run_folder.edges import EdgeList
 from base.run_folder.kept import Kept
 from base.run_folder.manifest import ToolReport
 from base.run_folder.observed import ObservedReport
 from base.tell import Tell
-from capture.acquisition.keeper import Keeping
 from capture.acquisition.live import Sources, Watch
 from capture.acquisition.record_reader import NoRecords, RecordReader, RttReader, SerialReader
 from capture.acquisition.saleae import SaleaeCapture
 from capture.acquisition.sigrok_cli import CaptureRequest, SigrokCapture
-from capture.desk.bench import AnalyzerResource
 from capture.desk.board import RESET_WITHIN_S, Board, Connections
 from scenarios.operations import DEFAULT_BAUD
 
@@ -39,28 +36,22 @@ ARMING_S = 10.0
 ARMING_POLL_S = 0.02
 
 
-@dataclass(frozen=True)
-class Order:
-    """What is to be observed: firmware and operations, how long at which rate.
+@dataclass(frozen=True, kw_only=True)
+class Order(CaptureRequest):
+    """What is to be observed: firmware and operations, and what of them is captured.
 
     `elf` is the firmware's file; None leaves the board alone, and what is on it runs. `image` is
     the operation image, empty for a firmware that needs none. `records` says what carries the
     records, uart, rtt or none, and `baud` how fast the serial line is. An analyzer, or the line
-    behind it, that says nothing for `silence_s` is taken for dead. `channels` are those that are
-    kept, each by its name and that of ours whose input it has. `keeping` says which windows are
-    kept; None keeps all.
+    behind it, that says nothing for `silence_s` is taken for dead. The `samples` count from the
+    reset of a board that is reset.
     """
 
     elf: Path | None
-    image: bytes
-    analyzer: AnalyzerResource
-    samplerate_hz: int
-    duration_s: float
+    image: bytes = b""
     records: str = "uart"
     silence_s: float = SILENCE_S
     baud: int = DEFAULT_BAUD
-    channels: Mapping[str, str] = field(default_factory=lambda: dict(zip(CHANNELS, CHANNELS, strict=True)))
-    keeping: Keeping | None = None
 
 
 @dataclass(frozen=True)
@@ -93,16 +84,8 @@ def observe(
     with records:
         resetter = board.resetter(records.debugger) if order.elf else None
         # The run's whole duration, and what passes before the reset.
-        captured_s = order.duration_s + (0.0 if resetter is None else RESET_WITHIN_S)
-        samples = round(order.samplerate_hz * captured_s)
-        request = CaptureRequest(
-            order.analyzer,
-            connections.analyzer,
-            order.samplerate_hz,
-            samples,
-            order.channels,
-            order.keeping,
-        )
+        before = 0 if resetter is None else round(order.samplerate_hz * RESET_WITHIN_S)
+        request = replace(order, connection=connections.analyzer, samples=before + order.samples)
         signals.check()
         capture: SigrokCapture | SaleaeCapture
         if order.analyzer.by_saleae:
@@ -113,7 +96,7 @@ def observe(
             progress("capturing")
             capture.start()
             arriving = capture.arriving if watch and watch.request.wire else None
-            sources = Sources(records.since, lambda: capture.got_samples, samples, arriving)
+            sources = Sources(records.since, lambda: capture.got_samples, request.samples, arriving)
             with watch.following(sources) if watch else nullcontext():
                 if resetter is not None or order.elf is None:
                     # An analyzer that delivers at the end only is given the whole time.
@@ -132,7 +115,7 @@ def observe(
     silent = not (records.whole or interrupted)
     advice = board.post_mortem(order.elf) if silent and order.elf else ()
     report: dict[str, Any] = {
-        "asked_samples": samples,
+        "asked_samples": request.samples,
         "interrupted": interrupted,
         "losses": (*board.problems(), *result.problems, *([records.problem] if records.problem else [])),
         "oddities": (*board.oddities(), *advice, *result.oddities),

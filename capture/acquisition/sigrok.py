@@ -24,7 +24,6 @@ from capture.acquisition.analyzers import check_analyzer, tool_versions
 from capture.acquisition.keeper import Keeping
 from capture.acquisition.live import Request
 from capture.acquisition.observe import Order, observe
-from capture.acquisition.sigrok_cli import CaptureRequest
 from capture.acquisition.source import Opened, RunRequest
 from capture.desk.bench import BoardResource
 from capture.desk.board import RESET_WITHIN_S
@@ -88,10 +87,18 @@ class PinsRequest(Request):
     options: tuple[str, ...] = ()
     keep: Keep | None = None
 
-    @property
-    def keeping(self) -> Keeping | None:
-        """What is to be kept of the capture, in samples; None for all of it."""
-        return Keeping.of(self.keep, self.samplerate_hz, self.stimulus_edges, self.questions)
+    def order(self) -> Order:
+        """What to capture. Raises CaptureError for more than can be."""
+        return Order(
+            self.resource.analyzer,
+            None,
+            self.samplerate_hz,
+            round(self.samplerate_hz * self.duration_s),
+            places(self.pins, self.resource),
+            Keeping.of(self.keep, self.samplerate_hz, self.stimulus_edges, self.questions),
+            elf=self.elf,
+            records="none",
+        )
 
 
 @dataclass(frozen=True)
@@ -114,10 +121,9 @@ class Pins:
 
     def check(self) -> None:
         """Raises CaptureError for what cannot be observed, before anything is started."""
-        resource, samplerate_hz = self.request.resource, self.request.samplerate_hz
-        resource.analyzer.check_rate(samplerate_hz)
-        samples = round(samplerate_hz * self.request.duration_s)
-        CaptureRequest(resource.analyzer, None, samplerate_hz, samples, keeping=self.request.keeping)
+        resource = self.request.resource
+        resource.analyzer.check_rate(self.request.samplerate_hz)
+        self.request.order()
         if self.request.keep and resource.analyzer.by_saleae:
             raise CaptureError(
                 "Logic 2 hands its samples over at the end, so --keep would save nothing; leave it out, or "
@@ -138,17 +144,7 @@ class Pins:
     @contextmanager
     def open(self) -> Iterator[Opened]:
         """The board in use. A signal ends the capture, and what came is what was observed."""
-        request = self.request
-        order = Order(
-            elf=request.elf,
-            image=b"",
-            analyzer=request.resource.analyzer,
-            samplerate_hz=request.samplerate_hz,
-            duration_s=request.duration_s,
-            records="none",
-            channels=places(request.pins, request.resource),
-            keeping=request.keeping,
-        )
+        request, order = self.request, self.request.order()
         before_s = RESET_WITHIN_S if request.elf else 0.0
         check_analyzer(request.resource, request.samplerate_hz, request.duration_s + before_s)
         clipped = clips(request.pins, request.resource)

@@ -152,19 +152,22 @@ class RunRequest(Request):
                 f"The image is for {made_for}, and {self.resource.name!r} is a {here.title}: build it for "
                 f"{here.name}, or name another --board."
             )
-        order = Order(
+        rate_hz, duration_s = self.samplerate_hz, self.duration_s
+        if rate_hz is None:
+            rate_hz = analyzer.samplerate_hz
+        if duration_s is None:
+            duration_s = longest_s(self.planned, self.image.configuration.core_hz)
+        analyzer.check_rate(rate_hz)
+        return Order(
+            analyzer,
+            None,
+            rate_hz,
+            round(rate_hz * duration_s),
             elf=self.image.elf,
             image=self.planned.image,
-            analyzer=analyzer,
-            samplerate_hz=analyzer.samplerate_hz if self.samplerate_hz is None else self.samplerate_hz,
-            duration_s=longest_s(self.planned, self.image.configuration.core_hz)
-            if self.duration_s is None
-            else self.duration_s,
             records=self.records,
             baud=self.planned.baud,
         )
-        analyzer.check_rate(order.samplerate_hz)
-        return order
 
     def account(self, analyzer: str, tools: Mapping[str, str]) -> Account:
         """What is known of the run that `analyzer` captures with these tools, those beside compiler

@@ -206,7 +206,8 @@ def look(board: BoardResource, elf: Path | None, duration_s: float, progress: Te
     `cannot` be done where samples are lost; and signals.Stopped.
     """
     analyzer = board.analyzer
-    order = Order(elf, b"", analyzer, analyzer.samplerate_hz, duration_s, records="none")
+    samples = round(analyzer.samplerate_hz * duration_s)
+    order = Order(analyzer, None, analyzer.samplerate_hz, samples, elf=elf, records="none")
     with signals.orderly(), tempfile.TemporaryDirectory(prefix="tailscope-") as folder:
         with open_board(board) as opened:
             seen = observe(opened, order, progress, Path(folder))

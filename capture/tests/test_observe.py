@@ -34,8 +34,9 @@ def order_for(run: SyntheticRun, silence_s: float = MANY_S) -> Order:
         elf=Path("fw.elf"),
         image=run.plan.image,
         analyzer=AnalyzerResource(driver="demo", samplerate_hz=CORE_HZ),
+        connection=None,
         samplerate_hz=CORE_HZ,
-        duration_s=run.edges().total_samples / CORE_HZ,
+        samples=run.edges().total_samples,
         silence_s=silence_s,
     )
 
