@@ -7,6 +7,8 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
+from itertools import groupby
+from operator import itemgetter
 from typing import Any, NamedTuple
 
 import capstone
@@ -16,10 +18,9 @@ from analysis.explain.execution import (
     Step,
     Stretch,
     by_function,
+    by_line,
     calls,
-    dearest_source,
     dominating,
-    own_cycles,
     without,
 )
 from analysis.explain.program import Program, encoded
@@ -94,16 +95,13 @@ def parts(program: Program, masks: Sequence[Change], worst: Worst, start: int, e
             (("masked", *held) for held in state.masks.values()), ("running", "nothing held it off", None)
         )
 
-    spans: list[tuple[tuple[str, str, int | None], int]] = []
-    for state in states:
-        if spans and spans[-1][1] == state.cycle:
-            spans.pop()
-        if not spans or spans[-1][0] != key(state):
-            spans.append((key(state), state.cycle))
+    # Of several changes in a cycle the last one holds.
+    keys = {state.cycle: key(state) for state in states}
+    spans = [(held, next(rows)[0]) for held, rows in groupby(keys.items(), key=itemgetter(1))]
     ends = [*(cycle for _, cycle in spans[1:]), end]
     return [
         Part(
-            what=what,  # type: ignore[arg-type]  # Pydantic checks it
+            what=what,
             words=words,
             begin_cycle=begin,
             cycles=until - begin,
@@ -213,26 +211,20 @@ _SMALLEST_BLOCK_BYTES = 16
 _REGION = "heap_region"
 
 
-@dataclass(frozen=True)
-class Known:
-    """What the replay and the explanation know of a sample, which begins at cycle `start`."""
-
-    program: Program
-    sources: Sources
-    replayed: Replay
-    worst: Worst
-    start: int
-    executed: Sequence[Step]
-    parts: Sequence[Part]
-    heap: HeapMap
-
-
-def anatomy(measured: Known) -> Anatomy:
-    """The anatomy of a sample that was replayed."""
-    program, executed, start = measured.program, measured.executed, measured.start
+def anatomy(
+    program: Program,
+    sources: Sources,
+    replayed: Replay,
+    worst: Worst,
+    start: int,
+    executed: Sequence[Step],
+    parts: Sequence[Part],
+    heap: HeapMap,
+) -> Anatomy:
+    """The anatomy of a sample that was replayed, and begins at cycle `start`."""
     whole = sum(step.cycles for step in executed)
     # Handlers, from where the core began to enter them.
-    handlers = [part for part in measured.parts if part.what == "exception"]
+    handlers = [part for part in parts if part.what == "exception"]
     away = [(part.begin_cycle, part.begin_cycle + part.cycles) for part in handlers]
     spans = calls(executed)
     ran = dominating(spans, executed, away)
@@ -257,42 +249,38 @@ def anatomy(measured: Known) -> Anatomy:
             name=call.name,
             begin_cycle=call.begin - start,
             cycles=call.end - call.begin,
-            own_cycles=own_cycles(call, executed),
-            source=dearest_source(call, executed),
+            own_cycles=sum(step.cycles for step in call.own),
+            source=next((line.source for line in by_line(call.own)), ""),
         )
         for call in spans
         if id(call) in longest
     ]
-    times = list(without((start, start + whole), away)) if ran is None else ran.stretches
+    # What an allocation read of the heap in the loop, or outside of handlers.
+    search, region, asked_bytes = None, program.variable(_REGION), worst.maximum.size
+    if region is not None and worst.maximum.kind == "A" and asked_bytes is not None:
+        times = list(without((start, start + whole), away)) if ran is None else ran.stretches
+        pieces = heap.pieces
+        blocks = bool(pieces) and all(piece.what != "unknown" or not piece.bytes for piece in pieces)
+        read = [
+            load.address - region
+            for load in loads(replayed.trace, replayed.heap, replayed.begin.registers)
+            if 0 <= load.address - region < heap.region_bytes and _within(load.cycle, times)
+        ]
+        search = Search(
+            region_address=region,
+            asked_bytes=asked_bytes,
+            blocks=blocks,
+            visited=_visited(read, pieces, blocks)[:MOST_VISITED],
+        )
     return Anatomy(
         schema=2,
-        quantity=measured.worst.quantity.name,  # type: ignore[arg-type]  # Pydantic checks it
+        quantity=worst.quantity.name,  # type: ignore[arg-type]  # Pydantic checks it
         sentence=f"{most} took most: {100 * cycles / max(whole, 1):.0f} %, {cycles:,} of {whole:,} cycles.",
         cycles=whole,
         loop=loop,
         calls=shown,
-        search=_search(measured, times),
-        sources=measured.sources.lines([*([loop.source] if loop else []), *(call.source for call in shown)]),
-    )
-
-
-def _search(measured: Known, times: Sequence[Stretch]) -> Search | None:
-    """What an allocation read of the heap at these times."""
-    region, maximum = measured.program.variable(_REGION), measured.worst.maximum
-    if region is None or maximum.kind != "A" or maximum.size is None:
-        return None
-    pieces = measured.heap.pieces
-    blocks = bool(pieces) and all(piece.what != "unknown" or not piece.bytes for piece in pieces)
-    read = [
-        load.address - region
-        for load in loads(measured.replayed.trace, measured.replayed.heap, measured.replayed.begin.registers)
-        if 0 <= load.address - region < measured.heap.region_bytes and _within(load.cycle, times)
-    ]
-    return Search(
-        region_address=region,
-        asked_bytes=maximum.size,
-        blocks=blocks,
-        visited=_visited(read, pieces, blocks)[:MOST_VISITED],
+        search=search,
+        sources=sources.lines([*([loop.source] if loop else []), *(call.source for call in shown)]),
     )
 
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from itertools import pairwise
+from itertools import groupby, pairwise
 from typing import Any
 
 from analysis.explain.program import Program
@@ -74,13 +74,12 @@ def by_line(executed: Iterable[Step], most: int = 12) -> list[Total]:
 
 
 def _totals(rows: Iterable[tuple[str, str, int]]) -> list[Total]:
-    executions, cycles = Counter[tuple[str, str]](), Counter[tuple[str, str]]()
-    for name, source, taken in rows:
-        executions[name, source] += 1
-        cycles[name, source] += taken
+    taken: dict[tuple[str, str], list[int]] = {}
+    for name, source, cycles in rows:
+        taken.setdefault((name, source), []).append(cycles)
     totals = [
-        Total(name=name, executions=n, cycles=cycles[name, source], source=source)
-        for (name, source), n in executions.items()
+        Total(name=name, executions=len(cycles), cycles=sum(cycles), source=source)
+        for (name, source), cycles in taken.items()
     ]
     return sorted(totals, key=lambda total: (-total.cycles, total.name))
 
@@ -101,14 +100,14 @@ def stack(program: Program, calls: Iterable[tuple[int, bool]]) -> list[Frame]:
 
 @dataclass(eq=False)
 class Called:
-    """A call from cycle `begin` to before cycle `end`. `own` are the numbers of its own steps."""
+    """A call from cycle `begin` to before cycle `end`. `own` are its own steps."""
 
     name: str
     begin: int
     end: int
     caller: Called | None
     in_handler: bool
-    own: list[int] = field(default_factory=list)
+    own: list[Step] = field(default_factory=list)
 
     @property
     def depth(self) -> int:
@@ -135,7 +134,7 @@ def calls(executed: Sequence[Step]) -> list[Called]:
             call.end = cycle
         del stack[around:]
 
-    for number, step in enumerate(executed):
+    for step in executed:
         leaves = instruction is not None and _leaves(instruction)
         if step.address == EXCEPTION:
             if handlers and leaves:
@@ -157,7 +156,7 @@ def calls(executed: Sequence[Step]) -> list[Called]:
                     call.begin, root.caller = root.begin, call
                 called.append(call)
                 stack.append(call)
-            stack[-1].own.append(number)
+            stack[-1].own.append(step)
             instruction = step
         before = step
     if executed:
@@ -176,17 +175,6 @@ def _leaves(step: Step) -> bool:
     )
 
 
-def own_cycles(call: Called, executed: Sequence[Step]) -> int:
-    """The cycles of its own instructions, without what it called."""
-    return sum(executed[number].cycles for number in call.own)
-
-
-def dearest_source(call: Called, executed: Sequence[Step]) -> str:
-    """The source line that took most of its own cycles; empty if none is known."""
-    lines = by_line((executed[number] for number in call.own), 1)
-    return lines[0].source if lines else ""
-
-
 # The loops that a trace shows, and the one that took most of its time.
 
 
@@ -199,14 +187,13 @@ MOST_OF_IT = 0.5
 
 @dataclass(frozen=True)
 class Ran:
-    """A loop: the code of `function` from `head` to `last`, as far back as a branch leads.
+    """A loop: the code of a function from `head` to `last`, as far back as a branch leads.
 
     `passes` are the executions of its most often executed instruction, `stretches` when it ran:
     with all that it calls, without handlers that interrupted it. `cycles` are those of the
     stretches.
     """
 
-    function: str
     head: int
     last: int
     passes: int
@@ -223,54 +210,37 @@ def dominating(calls: Sequence[Called], executed: Sequence[Step], away: Sequence
 
     `away` are the stretches in which handlers ran.
     """
+    of_threads = [call for call in calls if not call.in_handler]
+    # Of each function and first address of a loop the last: where a branch led back within a call.
+    last: dict[tuple[str, int], int] = {}
+    for call in of_threads:
+        for before, after in pairwise(call.own):
+            if after.address < before.address:
+                head = call.name, after.address
+                last[head] = max(last.get(head, 0), before.address)
     whole = sum(step.cycles for step in executed)
-    loops = [_ran(calls, executed, away, *place) for place in _heads(calls, executed)]
+    loops = (
+        _ran([call for call in of_threads if call.name == name], away, first, end)
+        for (name, first), end in last.items()
+    )
     long = [loop for loop in loops if loop.cycles >= MOST_OF_IT * whole > 0]
     return max(long, key=lambda loop: (loop.passes, -loop.cycles), default=None)
 
 
-def _heads(calls: Sequence[Called], executed: Sequence[Step]) -> Iterator[tuple[str, int, int]]:
-    """Function, first and last address of each loop: where a branch led back within one call."""
-    last: dict[tuple[str, int], int] = {}
-    for call in calls:
-        if call.in_handler:
-            continue
-        for before, after in pairwise(call.own):
-            source, target = executed[before].address, executed[after].address
-            if target < source:
-                key = call.name, target
-                last[key] = max(last.get(key, 0), source)
-    return ((name, head, end) for (name, head), end in last.items())
-
-
-def _ran(
-    calls: Sequence[Called],
-    executed: Sequence[Step],
-    away: Sequence[Stretch],
-    name: str,
-    head: int,
-    last: int,
-) -> Ran:
+def _ran(calls: Iterable[Called], away: Sequence[Stretch], head: int, last: int) -> Ran:
     times: Counter[int] = Counter()
     stretches: list[Stretch] = []
     for call in calls:
-        if call.name != name or call.in_handler:
-            continue
-        begin: int | None = None
-        for number in call.own:
-            step = executed[number]
-            inside = head <= step.address <= last
-            # What an interrupt cut off is executed again, and took no time before.
-            times[step.address] += inside and step.cycles > 0
-            if inside and begin is None:
-                begin = step.cycle
-            elif not inside and begin is not None:
-                stretches.append((begin, step.cycle))
-                begin = None
-        if begin is not None:
-            stretches.append((begin, call.end))
+        visits = groupby(call.own, key=lambda step: head <= step.address <= last)
+        parts = [(inside, list(steps)) for inside, steps in visits]
+        ends = [*(steps[0].cycle for _, steps in parts[1:]), call.end]
+        for (inside, steps), end in zip(parts, ends, strict=True):
+            if inside:
+                # What an interrupt cut off is executed again, and took no time before.
+                times.update(step.address for step in steps if step.cycles)
+                stretches.append((steps[0].cycle, end))
     cut = tuple(piece for stretch in stretches for piece in without(stretch, away))
-    return Ran(name, head, last, max(times.values(), default=0), cut)
+    return Ran(head, last, max(times.values(), default=0), cut)
 
 
 def without(stretch: Stretch, away: Sequence[Stretch]) -> Iterator[Stretch]:

@@ -13,7 +13,7 @@ import polars as pl
 
 from analysis.errors import ExplainError
 from analysis.explain import execution
-from analysis.explain.anatomy import Known, anatomy, parts
+from analysis.explain.anatomy import anatomy, parts
 from analysis.explain.program import Program
 from analysis.explain.replay import TRACE_MOST, Replay, Worst, around, elf_of, find, replay, window
 from analysis.explain.sources import Sources
@@ -116,8 +116,8 @@ def explain(folder: Path, quantity: str | None = None, allocator: Path | None = 
             heap=heap,
         )
         explanations.append(explained)
-        measured = Known(program, sources, replayed, worst, start, executed, went, heap)
-        _keep(run, explained, executed, anatomy(measured))
+        made_of = anatomy(program, sources, replayed, worst, start, executed, went, heap)
+        _keep(run, explained, executed, made_of)
     return explanations
 
 

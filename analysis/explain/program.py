@@ -13,7 +13,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import count
+from itertools import count, groupby
+from operator import itemgetter
 from pathlib import Path
 from typing import Any
 
@@ -165,7 +166,7 @@ class Program:
 
     def data_size(self, name: str) -> int:
         """The bytes of a variable; 0 if there is none of that name."""
-        return self._data[name][1] if name in self._data else 0
+        return self._data.get(name, (0, 0))[1]
 
     def place(self, address: int) -> str:
         """`function+0x1c`, or the address itself if no function is known there."""
@@ -177,7 +178,7 @@ class Program:
 
     def source_line(self, address: int) -> str:
         """`file.c:12`, from the line table; empty if that has nothing. Raises ExplainError."""
-        index = bisect.bisect_right(self._line_starts, address) - 1
+        index = bisect.bisect_right(self.lines, address, key=itemgetter(0)) - 1
         return self.lines[index][1] if index >= 0 else ""
 
     @cached_property
@@ -260,22 +261,20 @@ class Program:
     @cached_property
     def _constants(self) -> list[tuple[int, int, bytes]]:
         """First address, end and content of each loaded section that is not writable."""
-        spans = []
+        constants = []
         for section in self._file.iter_sections():
             flags, first = section["sh_flags"], int(section["sh_addr"])
-            end = first + int(section["sh_size"])
             if section["sh_type"] != "SHT_PROGBITS" or not flags & _LOADED:
                 continue
-            if not flags & _WRITABLE:
-                spans.append((first, end, section.data()))
-            elif flags & _EXECUTABLE:
+            data, end = section.data(), first + int(section["sh_size"])
+            spans = [(first, end)]
+            if flags & _WRITABLE:
                 # The functions there, each with the constants behind its code.
-                data = section.data()
-                for function in self.functions:
-                    if first <= (address := function.address) < end:
-                        last = min(address + function.size, end)
-                        spans.append((address, last, data[address - first : last - first]))
-        return spans
+                functions = self.functions if flags & _EXECUTABLE else ()
+                within = (function for function in functions if first <= function.address < end)
+                spans = [(each.address, min(each.address + each.size, end)) for each in within]
+            constants += [(begin, last, data[begin - first : last - first]) for begin, last in spans]
+        return constants
 
     @cached_property
     def _frame_spans(self) -> list[tuple[int, int]] | None:
@@ -295,10 +294,6 @@ class Program:
             first = int(header.initial_location) & ~1
             spans.append((first, first + int(header.address_range)))
         return sorted(spans)
-
-    @cached_property
-    def _line_starts(self) -> list[int]:
-        return [address for address, _ in self.lines]
 
 
 _SCOPES = ("DW_TAG_namespace", "DW_TAG_class_type", "DW_TAG_structure_type")
@@ -379,41 +374,37 @@ def _functions(symbols: list[tuple[str, Any]], sections: dict[int, tuple[int, in
     goes up to the next symbol of its section, or to the section's end; a global label of code that
     lies in no function is one.
     """
-    functions: dict[int, Function] = {}
-    labels: dict[int, Function] = {}
-    bindings: dict[int, list[str]] = {}
-
-    def precedence(symbol: tuple[str, Any]) -> tuple[int, str]:
-        binding = symbol[1].st_info.bind
-        return (_BINDINGS.index(binding) if binding in _BINDINGS else len(_BINDINGS), symbol[0])
-
-    for name, entry in sorted(symbols, key=precedence, reverse=True):
+    named: list[tuple[int, bool, int, str, int]] = []
+    for name, entry in symbols:
         address, kind, binding = int(entry.st_value) & ~1, _kind(entry), entry.st_info.bind
         first, end = sections.get(entry.st_shndx, (0, 0))
-        if kind == "STT_FUNC" and entry.st_shndx != "SHN_UNDEF":
-            functions[address] = Function(name, address, int(entry.st_size))
-            bindings.setdefault(address, []).append(binding)
-        elif kind == "STT_NOTYPE" and first <= address < end and binding != "STB_LOCAL" and "$" not in name:
-            labels[address] = Function(name, address, 0)
-    for address, kinds in bindings.items():
-        if len(kinds) >= _MANY_ALIASES and set(kinds) == {"STB_WEAK"}:
-            functions[address] = Function(DEFAULT_HANDLER, address, functions[address].size)
-    bounds = sorted({*functions, *labels, *(end for _, end in sections.values())})
-    sized = sorted((each.address, each.address + each.size) for each in functions.values() if each.size)
-    for address, label in labels.items():
-        before = bisect.bisect_right(sized, (address, 1 << 32)) - 1
-        if before < 0 or address >= sized[before][1]:
-            functions.setdefault(address, label)
-    for address, function in functions.items():
-        if not function.size and any(first <= address < end for first, end in sections.values()):
+        is_function = kind == "STT_FUNC" and entry.st_shndx != "SHN_UNDEF"
+        is_label = (
+            kind == "STT_NOTYPE" and first <= address < end and binding != "STB_LOCAL" and "$" not in name
+        )
+        if is_function or is_label:
+            size = int(entry.st_size) if is_function else 0
+            named.append((address, is_label, _RANKS.get(binding, len(_RANKS)), name, size))
+    functions: dict[int, Function] = {}
+    end_of_sized = 0
+    bounds = sorted({*(address for address, *_ in named), *(end for _, end in sections.values())})
+    for address, names in groupby(sorted(named), key=itemgetter(0)):
+        (_, is_label, rank, name, size), *others = names
+        if is_label and address < end_of_sized:
+            continue
+        typed = 1 + sum(not other[1] for other in others)
+        is_default = not is_label and rank == _RANKS["STB_WEAK"] and typed >= _MANY_ALIASES
+        if size:
+            end_of_sized = address + size
+        elif any(first <= address < end for first, end in sections.values()):
             following = bisect.bisect_right(bounds, address)
             size = bounds[following] - address if following < len(bounds) else 0
-            functions[address] = Function(function.name, address, size)
-    return [functions[address] for address in sorted(functions)]
+        functions[address] = Function(DEFAULT_HANDLER if is_default else name, address, size)
+    return [*functions.values()]
 
 
 DEFAULT_HANDLER = "default handler"
-_BINDINGS = ("STB_GLOBAL", "STB_LOCAL", "STB_WEAK")
+_RANKS = {"STB_GLOBAL": 0, "STB_LOCAL": 1, "STB_WEAK": 2}
 _MANY_ALIASES = 4
 
 

@@ -9,7 +9,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from itertools import groupby
 from math import ceil, floor
+from operator import itemgetter
 from pathlib import Path
 from typing import Any
 
@@ -276,7 +278,19 @@ def _look(
         kernel=kernel,
     )
     before = _levels_before(pins_of(elf), looked.edges, edges, clock.sample(start.cycle), start.channels)
-    _check(edges, clock, _rows(looked.edges, clock, before, worst.last), worst.last)
+    # The edges as an analyzer shows them: of several within a sample only the last level.
+    changes = ((start.cycle, before), *words(looked.edges, before))
+    levels = {clock.sample(cycle): word for cycle, word in changes}
+    within = (row for row in levels.items() if row[0] < worst.last)
+    replayed = [next(rows) for _, rows in groupby(within, key=itemgetter(1))]
+    recorded = window(edges, clock.sample(start.cycle), worst.last)
+    if replayed != recorded:
+        both = zip(replayed, recorded, strict=False)
+        at = next((mine[0] for mine, theirs in both if mine != theirs), min(replayed[-1][0], recorded[-1][0]))
+        raise ExplainError(
+            f"The replay differs from the capture at sample {at:,}, so it explains nothing: the simulator is "
+            "another than the one of the run; run the scenario again and explain that run."
+        )
     heap, moment = looked.states
     return Replay(clock, start, heap, moment, looked.trace, looked.masks)
 
@@ -303,25 +317,3 @@ def window(edges: EdgeList, first: int, last: int) -> Rows:
     end = int(np.searchsorted(edges.sample, last, side="left"))
     rows = [(int(edges.sample[row]), int(edges.word[row])) for row in range(at, end)]
     return [(first, rows[0][1]), *rows[1:]]
-
-
-def _check(edges: EdgeList, clock: Clock, replayed: Rows, last: int) -> None:
-    recorded = window(edges, clock.sample(clock.cycle), last)
-    if replayed != recorded:
-        both = zip(replayed, recorded, strict=False)
-        at = next((mine[0] for mine, theirs in both if mine != theirs), min(replayed[-1][0], recorded[-1][0]))
-        raise ExplainError(
-            f"The replay differs from the capture at sample {at:,}, so it explains nothing: the simulator is "
-            "another than the one of the run; run the scenario again and explain that run."
-        )
-
-
-def _rows(edges: pl.DataFrame, clock: Clock, before: int, last: int) -> Rows:
-    """The edges as an analyzer shows them: of several within a sample only the last level."""
-    levels = {clock.sample(clock.cycle): before}
-    levels |= {clock.sample(cycle): word for cycle, word in words(edges, before)}
-    rows: Rows = []
-    for sample, word in levels.items():
-        if sample < last and (not rows or rows[-1][1] != word):
-            rows.append((sample, word))
-    return rows

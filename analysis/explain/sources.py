@@ -83,18 +83,14 @@ class Inlined:
 
     def __init__(self, program: Program) -> None:
         self._dwarf = program.dwarf
-        self._read: dict[int, list[tuple[Spans, int, Call]]] = {}
+        self._calls = cache(lambda unit: list(self._of_unit(unit)))
 
     def at(self, address: int) -> list[Call]:
         """The calls that were placed around the code at `address`, the innermost first."""
         with suppress(*DAMAGED):
             unit = next((unit for spans, unit in self._units if _within(spans, address)), None)
-            if unit is None:
-                return []
-            if unit.cu_offset not in self._read:
-                self._read[unit.cu_offset] = list(self._of_unit(unit))
-            of_unit = self._read[unit.cu_offset]
-            around = [(depth, call) for spans, depth, call in of_unit if _within(spans, address)]
+            calls = self._calls(unit) if unit else ()
+            around = [(depth, call) for spans, depth, call in calls if _within(spans, address)]
             return [call for _, call in sorted(around, key=lambda item: -item[0])]
         return []
 

@@ -6,14 +6,14 @@ Where variables and members lie, symbols and debug information (DWARF 5, section
 from __future__ import annotations
 
 import re
-import tomllib
 from collections.abc import Collection, Iterable
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from analysis.errors import KernelError
+from analysis.explain.kernels.kernel_file import KernelFile, Loops, Task, Wrapper, read
 from analysis.explain.program import Function, Program
 from base.files.elf import DAMAGED
 from base.files.errors import no_such
@@ -44,20 +44,19 @@ class Layout:
         self._variables: dict[str, Any] = {}
         self._structs: dict[str, Any] = {}
         with suppress(*DAMAGED):
-            self._read(program.dwarf.iter_CUs(), set(variables), set(structs))
-
-    def _read(self, units: Iterable[Any], variables: set[str], structs: set[str]) -> None:
-        for unit in units:
-            if variables <= set(self._variables) and structs <= set(self._structs):
-                return
-            for die in unit.get_top_DIE().iter_children():
-                if die.tag == "DW_TAG_variable" and _name(die) in variables:
-                    whole = _plain(_type(die))
-                    # A struct may be declared alone.
-                    if whole is not None and "DW_AT_declaration" not in whole.attributes:
-                        self._variables.setdefault(_name(die), _type(die))
-                elif die.tag in _STRUCTS and _name(die) in structs and "DW_AT_byte_size" in die.attributes:
-                    self._structs.setdefault(_name(die), die)
+            for unit in program.dwarf.iter_CUs():
+                if set(variables) <= self._variables.keys() and set(structs) <= self._structs.keys():
+                    return
+                for die in unit.get_top_DIE().iter_children():
+                    if die.tag == "DW_TAG_variable" and _name(die) in variables:
+                        whole = _plain(_type(die))
+                        # A struct may be declared alone.
+                        if whole is not None and "DW_AT_declaration" not in whole.attributes:
+                            self._variables.setdefault(_name(die), _type(die))
+                    elif (
+                        die.tag in _STRUCTS and _name(die) in structs and "DW_AT_byte_size" in die.attributes
+                    ):
+                        self._structs.setdefault(_name(die), die)
 
     def of_variable(self, path: str) -> Spot | None:
         """What `variable.member[3]` is; None if nothing tells."""
@@ -154,9 +153,6 @@ def _name(die: Any) -> str:
     return name.value.decode(errors="replace") if name else ""
 
 
-if TYPE_CHECKING:
-    from analysis.explain.kernels.kernel_file import KernelFile, Loops, Wrapper
-
 FOLDER = Path(__file__).parent
 NONE = "none"
 
@@ -229,11 +225,6 @@ class Kernel:
     tables: tuple[HandlerTable, ...] = ()
     untold: tuple[str, ...] = ()
 
-    @property
-    def start(self) -> Function | None:
-        """The function at which the scheduler starts, or after which."""
-        return self.starts_after or self.starts_at
-
 
 def find(program: Program, word: str = "") -> Kernel | None:
     """The kernel of a program: the first that has all its symbols there; None if none has.
@@ -242,10 +233,6 @@ def find(program: Program, word: str = "") -> Kernel | None:
     Raises KernelError, also if the kernel that is named is not in the program.
     """
     for path in chosen(word):
-        if not word and not all(map(program.has, tomllib.loads(path.read_text("utf-8"))["symbols"])):
-            continue
-        from analysis.explain.kernels.kernel_file import read  # takes a while
-
         kernel = read(path)
         missing = [name for name in kernel.symbols if not program.has(name)]
         if not missing:
@@ -264,8 +251,6 @@ def words_of(kernel: Kernel | None) -> KernelWords:
 
 
 def _of(program: Program, kernel: KernelFile) -> Kernel:
-    from analysis.explain.kernels.kernel_file import Task  # takes a while
-
     task, scheduler = kernel.task or Task(current=[]), kernel.scheduler
     names = [
         *map(_variable_of, (*task.current, *scheduler.locked)),

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from analysis.explain.execution import Called, Step, calls, dominating, own_cycles, stack
+from analysis.explain.execution import Called, Step, calls, dominating, stack
 from analysis.explain.program import Program
 from analysis.explain.tests.unwinding import unwind
 from firmware.build import image as firmware
@@ -112,7 +112,7 @@ def test_a_call_lasts_until_the_step_behind_it() -> None:
     )
     called = calls(executed)
     assert drawn(called) == [(0, "walk", 0, 50), (1, "look", 20, 40)]
-    assert [own_cycles(call, executed) for call in called] == [30, 20]
+    assert [sum(step.cycles for step in call.own) for call in called] == [30, 20]
 
 
 def test_who_called_before_the_trace_began_is_around_it() -> None:

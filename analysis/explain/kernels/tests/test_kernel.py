@@ -25,7 +25,7 @@ def test_each_kernel_is_recognised_by_its_symbols(folder: Path, kernel: str, nam
     program = Program(made.build(folder, kernel))
     result = find(program)
     assert result is not None and result.name == name
-    assert result.start is not None and result.words.task is not None
+    assert (result.starts_at or result.starts_after) and result.words.task is not None
     assert result.untold == ()
     named = find(program, kernel)
     assert named == result
@@ -63,8 +63,8 @@ def test_a_user_s_kernel_is_a_file(folder: Path, tmp_path: Path) -> None:
         'schema = 1\nname = "Own"\nsymbols = ["start_of_all"]\n[scheduler]\nstarts_at = ["start_of_all"]\n'
     )
     kernel = find(program, str(own))
-    assert kernel is not None and kernel.start is not None
-    assert (kernel.name, kernel.start.name) == ("Own", "start_of_all")
+    assert kernel is not None and kernel.starts_at is not None
+    assert (kernel.name, kernel.starts_at.name) == ("Own", "start_of_all")
 
 
 def test_every_file_that_comes_along_is_sound() -> None:
