@@ -26,16 +26,38 @@ Parameters = TypeVar("Parameters", bound=_Dataclass)
 Value: TypeAlias = int | str
 
 
-def whole(low: int, high: int) -> int:
+def whole(low: int, high: int) -> Any:
     """Declares a field: a whole number from `low` to `high`, both included."""
-    declared: int = field(metadata={"low": low, "high": high})
-    return declared
+
+    def check(value: int) -> int:
+        if not low <= value <= high:
+            raise WrongValueError(f"must be from {low} to {high}, not {quoted(value)}")
+        return value
+
+    return field(metadata={"type": Annotated[int, AfterValidator(check)]})
 
 
-def file_name() -> str:
+def choice(*names: str) -> Any:
+    """Declares a field: one of these names."""
+    return field(metadata={"type": Annotated[str, among(names)]})
+
+
+def _check_path(value: str) -> str:
+    if not value or "\0" in value:
+        raise WrongValueError("must be the path of a file")
+    return value
+
+
+_PATH = Annotated[str, AfterValidator(_check_path)]
+
+
+def file_name() -> Any:
     """Declares a field: the path of a file. In TOML it is relative to the TOML's folder."""
-    declared: str = field(metadata={"file": True})
-    return declared
+    return field(metadata={"type": _PATH})
+
+
+def _is_file(declared: Field[Any]) -> bool:
+    return declared.metadata["type"] is _PATH
 
 
 def located(generator: type[_Dataclass], given: dict[str, Any], folder: Path) -> dict[str, Any]:
@@ -52,25 +74,10 @@ def _from_here(path: Path) -> str:
     return str(absolute.relative_to(here) if absolute.is_relative_to(here) else path)
 
 
-def files(generator: type[_Dataclass]) -> frozenset[str]:
-    """The parameters that are names of files."""
-    return frozenset(f.name for f in fields(generator) if _is_file(f))
-
-
-def _is_file(declared: Field[Any]) -> bool:
-    return "file" in declared.metadata
-
-
-def choice(*names: str) -> str:
-    """Declares a field: one of these names."""
-    declared: str = field(metadata={"names": names})
-    return declared
-
-
 @cache
 def model(generator: type[_Dataclass]) -> type[Table]:
     """What [parameters] must hold in a scenario's file: all of `generator`'s fields, in limits."""
-    declared: dict[str, Any] = {f.name: _allowed(**f.metadata) for f in fields(generator)}
+    declared: dict[str, Any] = {f.name: f.metadata["type"] for f in fields(generator)}
     return create_model(generator.__name__, __base__=Table, **declared)
 
 
@@ -92,30 +99,6 @@ def bind(
         return generator(**model(generator).model_validate(given).model_dump())
     except ValidationError as error:
         raise ScenarioError(sentence(first_complaint(error, given))) from None
-
-
-def _check_path(value: str) -> str:
-    if not value or "\0" in value:
-        raise WrongValueError("must be the path of a file")
-    return value
-
-
-_PATH = Annotated[str, AfterValidator(_check_path)]
-
-
-def _allowed(low: int = 0, high: int = 0, names: tuple[str, ...] = (), file: bool = False) -> object:
-    """The annotation of a parameter: a file's name, one of `names`, or a number."""
-    if file:
-        return _PATH
-    if names:
-        return Annotated[str, among(names)]
-
-    def check(value: int) -> int:
-        if not low <= value <= high:
-            raise WrongValueError(f"must be from {low} to {high}, not {quoted(value)}")
-        return value
-
-    return Annotated[int, AfterValidator(check)]
 
 
 def _number(name: str, value: object) -> object:

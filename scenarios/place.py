@@ -9,11 +9,6 @@ from base import heap_size
 from scenarios.operations import MAX_ENTRIES, MAX_SLOTS
 
 
-def _all_slots(heap_bytes: int) -> int:
-    del heap_bytes
-    return MAX_SLOTS
-
-
 @dataclass(frozen=True)
 class Place:
     """`heap_bytes` is the heap where nobody says another, `entries` are those of an operation
@@ -22,7 +17,7 @@ class Place:
 
     heap_bytes: int = heap_size.DEFAULT_BYTES
     entries: int = MAX_ENTRIES
-    slots: Callable[[int], int] = _all_slots
+    slots: Callable[[int], int] = lambda _: MAX_SLOTS
 
     @property
     def is_small(self) -> bool:

@@ -11,6 +11,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+import numpy as np
+
 from scenarios.errors import ScenarioError
 from scenarios.trace import ALLOCATE, FREE, REALLOCATE, Trace, TraceBuilder
 
@@ -73,21 +75,15 @@ class Scaling:
     def room(self, one_in: int) -> Room:
         """What the board needs for it. A reallocation is an allocation and a free there."""
         live: dict[int, int] = {}
-        entries = blocks = most = most_bytes = most_gross = bytes_ = gross = 0
+        changes = [(0, 0, 0)]  # of blocks, bytes and gross bytes, before and with each entry
         for number, block in self._operations(one_in):
             size, before = self._sizes[number], live.pop(block, 0)
             if self._kinds[number] != FREE:
                 live[block] = size
-                entries, blocks, bytes_, gross = entries + 1, blocks + 1, bytes_ + size, gross + _gross(size)
-                most, most_bytes, most_gross = (
-                    max(most, blocks),
-                    max(most_bytes, bytes_),
-                    max(most_gross, gross),
-                )
+                changes.append((1, size, _gross(size)))
             if before:
-                entries += 1
-                blocks, bytes_, gross = blocks - 1, bytes_ - before, gross - _gross(before)
-        return Room(entries, most, most_bytes, most_gross)
+                changes.append((-1, -before, -_gross(before)))
+        return Room(len(changes) - 1, *np.cumsum(changes, axis=0).max(axis=0).tolist())
 
     def smallest(self, limits: Room) -> int | None:
         """The smallest scale that fits and leaves room for fragmentation.

@@ -114,13 +114,9 @@ def _region(value: int) -> int:
 
 
 def _generator(value: str) -> str:
-    if not _is_file(value) and value not in GENERATORS:
+    if not value.endswith(".py") and value not in GENERATORS:
         raise not_among(value, GENERATORS)
     return value
-
-
-def _is_file(generator: str) -> bool:
-    return generator.endswith(".py")
 
 
 HeapBytes = Annotated[int, AfterValidator(_region)]
@@ -189,20 +185,23 @@ def read(path: Path, tell: Tell | None = None) -> Scenario:
     """
     document = open_toml(path, ScenarioError)
     scenario_table = document.check(ScenarioTable)
+    word = scenario_table.generator
     with document.located():
-        word = scenario_table.generator
-        if _is_file(word) and tell is None:
+        if word in GENERATORS:
+            generator = GENERATORS[word]
+        elif tell:
+            generator = of_users_file(path.parent / word, tell)
+        else:
             raise ScenarioError(
                 f"The generator {quoted(word)} is a program of the user's, and is run only where the "
                 "scenario's file is named on the command line; name it there."
             )
-        generator = of_users_file(path.parent / word, tell) if _is_file(word) and tell else GENERATORS[word]
     given = document.check(model(generator), "parameters").model_dump()
-    parameters = located(generator, given, path.parent)
     with document.located():
-        bound = generator(**parameters)
-    with document.located():
-        stimulus = scenario_table.stimulus.stimulus()
-    return Scenario(
-        scenario_table.name, scenario_table.description, bound, stimulus, scenario_table.heap_bytes
-    )
+        return Scenario(
+            scenario_table.name,
+            scenario_table.description,
+            generator(**located(generator, given, path.parent)),
+            scenario_table.stimulus.stimulus(),
+            scenario_table.heap_bytes,
+        )

@@ -105,7 +105,7 @@ def override(own: Stimulus, words: str) -> Stimulus:
 
     Raises ScenarioError for anything else.
     """
-    mode, period, control, number = _parts(words)
+    mode, period, control, number = parts(words)
     if mode == "none":
         return NO_STIMULUS
     if period is None and mode == own.mode:
@@ -121,18 +121,17 @@ def override(own: Stimulus, words: str) -> Stimulus:
     return playable(Stimulus(mode, period_ticks, control_period_ticks, parameter))
 
 
-def check(words: str) -> None:
-    """Raises ScenarioError where override() could make nothing of `words` for any scenario."""
-    _parts(words)
-
-
 def asks_for_control(words: str) -> bool:
-    """Whether an override gives the control a period. Raises ScenarioError as check() does."""
-    control = _parts(words)[2]
+    """Whether an override gives the control a period. Raises ScenarioError as parts() does."""
+    control = parts(words)[2]
     return control is not None and int(control) > 0
 
 
-def _parts(words: str) -> tuple[str, str | None, str | None, str | None]:
+def parts(words: str) -> tuple[str, str | None, str | None, str | None]:
+    """Mode, period, control and number of an override; None for what it leaves out.
+
+    Raises ScenarioError where override() could make nothing of `words` for any scenario.
+    """
     match = _OVERRIDE.fullmatch(words)
     if (
         match is None

@@ -3,7 +3,7 @@
 
 import binascii
 import json
-import string
+import re
 from pathlib import Path
 
 import sigrokdecode as srd
@@ -26,86 +26,41 @@ KINDS = {
 }
 
 
-def decimal(least, most):
-    """A reader of decimal numbers from `least` to `most`."""
-
-    def read(text):
-        if not (text.isascii() and text.isdigit() and least <= int(text) <= most):
-            raise ValueError(f"{text[:12]!r} is no number from {least} to {most}")
-
-    return read
-
-
-def one_of(*words):
-    """A reader of one of these words."""
-
-    def read(text):
-        if text not in words:
-            raise ValueError(f"{text[:12]!r} is none of {', '.join(words)}")
-
-    return read
+def check_field(kind, text):
+    """Raises ValueError, with why, where the text of a field is not what records.json says: a word,
+    hexadecimal digits, any number of 32 bits, one in a range, or one of some words.
+    """
+    least, most = (0, U32_MAX) if kind == "u32" else (kind[0], kind[-1])
+    if kind == "word":
+        fits, why = text, "an empty word"
+    elif kind == "hexadecimal":
+        fits, why = re.fullmatch("[0-9A-Fa-f]{8}", text), f"{text[:12]!r} does not have 8 hexadecimal digits"
+    elif isinstance(least, int):
+        fits = text.isascii() and text.isdigit() and least <= int(text) <= most
+        why = f"{text[:12]!r} is no number from {least} to {most}"
+    else:
+        fits, why = text in kind, f"{text[:12]!r} is none of {', '.join(kind)}"
+    if not fits:
+        raise ValueError(why)
 
 
-def hexadecimal(text):
-    if len(text) != 8 or not set(text) <= set(string.hexdigits):
-        raise ValueError(f"{text[:12]!r} does not have 8 hexadecimal digits")
-
-
-def word(text):
-    if not text:
-        raise ValueError("an empty word")
-
-
-READERS = {"u32": decimal(0, U32_MAX), "hexadecimal": hexadecimal, "word": word}
-
-
-def reader(kind):
-    """The reader of a field: one of READERS, the ends of a range, or the words that it may be."""
-    if isinstance(kind, str):
-        return READERS[kind]
-    return decimal(*kind) if isinstance(kind[0], int) else one_of(*kind)
-
-
-class Layout:
-    """A record: its class of annotation, and the name and the reader of each of its fields."""
-
-    def __init__(self, annotation, fields):
-        self.annotation = [name for name, _ in Decoder.annotations].index(annotation)
-        self.names = list(fields)
-        self.readers = [reader(kind) for kind in fields.values()]
-
-
-def check_cost(_instrument, least, most):
-    if int(least) > int(most):
-        raise ValueError(f"at least {least} and at most {most} cycles")
-
-
-def check_tick(_cyccnt, countdown, period, handler):
-    if max(int(countdown), int(handler)) >= int(period):
-        raise ValueError(f"a countdown or a handler as long as the period of {period} cycles")
-
-
-def check_interrupts(_number, *sums):
-    pairs = [(int(sums[i]), int(sums[i + 1])) for i in (0, 2, 4)]
-    if not any(number for number, _ in pairs):
-        raise ValueError("no answer at all")
-    if any(ticks and not number for number, ticks in pairs):
-        raise ValueError("ticks of no answer")
-
-
-def check_statistics(*counts):
-    for i in range(4, len(counts), 2):
-        least, most = int(counts[i]), int(counts[i + 1])
-        if least > most and (least, most) != (U32_MAX, 0):
-            raise ValueError(f"at least {least} and at most {most} ticks")
-
-
-CHECKS = {
-    "COST": check_cost,
-    "TICK": check_tick,
-    "IRQ": check_interrupts,
-    "STAT": check_statistics,
-}
+def check_together(name, fields):
+    """Raises ValueError, with why, where the fields of a record contradict each other."""
+    if name == "TICK":
+        _, countdown, period, handler = map(int, fields)
+        if max(countdown, handler) >= period:
+            raise ValueError(f"a countdown or a handler as long as the period of {period} cycles")
+    elif name == "IRQ":
+        answers, ticks = list(map(int, fields[1::2])), list(map(int, fields[2::2]))
+        if not any(answers):
+            raise ValueError("no answer at all")
+        if any(sum_ and not number for number, sum_ in zip(answers, ticks, strict=True)):
+            raise ValueError("ticks of no answer")
+    elif name in ("COST", "STAT"):
+        first, unit = (1, "cycles") if name == "COST" else (4, "ticks")
+        for least, most in zip(map(int, fields[first::2]), map(int, fields[first + 1 :: 2]), strict=True):
+            if least > most and (unit, least, most) != ("ticks", U32_MAX, 0):
+                raise ValueError(f"at least {least} and at most {most} {unit}")
 
 
 class ChecksumError(ValueError):
@@ -125,13 +80,12 @@ def read_record(line):
     name, *fields = body.decode("ascii").split(",")
     if name not in LAYOUTS:
         raise ValueError(f"unknown record {name[:12]!r}")
-    layout = LAYOUTS[name]
-    if len(fields) != len(layout.readers):
-        raise ValueError(f"{name} has {len(fields)} fields instead of {len(layout.readers)}")
-    for read, text in zip(layout.readers, fields, strict=False):
-        read(text)
-    if name in CHECKS:
-        CHECKS[name](*fields)
+    kinds = LAYOUTS[name]["fields"].values()
+    if len(fields) != len(kinds):
+        raise ValueError(f"{name} has {len(fields)} fields instead of {len(kinds)}")
+    for kind, text in zip(kinds, fields, strict=True):
+        check_field(kind, text)
+    check_together(name, fields)
     return name, fields
 
 
@@ -141,12 +95,9 @@ class Line:
     def __init__(self):
         self.bytes = bytearray()
         self.places = []
-        self.start = None
         self.no_stop_bit = False
 
     def add(self, start, end, byte):
-        if self.start is None:
-            self.start = start
         if len(self.bytes) < LINE_LIMIT_BYTES:
             self.bytes.append(byte)
             self.places.append((start, end))
@@ -224,7 +175,7 @@ class Decoder(srd.Decoder):
             line.no_stop_bit = True
         elif kind == "DATA" and value[0] == ord("\n"):
             self.lines[direction] = Line()
-            self.line(line, ss if line.start is None else line.start, es)
+            self.line(line, line.places[0][0] if line.places else ss, es)
         elif kind == "DATA":
             line.add(ss, es, value[0] & 0xFF)
 
@@ -255,33 +206,31 @@ class Decoder(srd.Decoder):
     def record(self, name, fields, line, start, end):
         self.good += 1
         layout = LAYOUTS[name]
-        remark = {
-            "BOOT": self.boot,
-            "OP": self.operation,
-            "HEAP": self.heap,
-            "END": self.run_ends,
-            "FAIL": self.fail,
-        }.get(name)
-        texts = self.operation_texts(fields) if name == "OP" else self.texts(name, layout, fields)
-        self.put(start, end, self.out_ann, [layout.annotation, texts])
-        self.fields(layout, fields, line, len(name) + 2)
-        at = line.bytes.rindex(b"*")
-        self.put(line.places[at][0], line.places[-1][1], self.out_ann, [ANN_GOOD, ["CRC good", "Good"]])
-        if remark is not None:
-            remark(fields, start, end)
-
-    def fields(self, layout, fields, line, at):
-        """Annotates each field where it stands; the first begins at byte `at` of the line."""
-        for name, text in zip(layout.names, fields, strict=False):
+        annotation = [id for id, _ in self.annotations].index(layout["annotation"])
+        named = [f"{label} {text}" for label, text in zip(layout["fields"], fields, strict=True)]
+        texts = [f"{name}: {', '.join(named)}", f"{name} {' '.join(fields[:2])}", name]
+        if name == "OP":
+            texts = self.operation_texts(fields)
+        self.put(start, end, self.out_ann, [annotation, texts])
+        at = len(name) + 2
+        for words, text in zip(named, fields, strict=True):
             first, last = line.places[at], line.places[at + len(text) - 1]
-            self.put(first[0], last[1], self.out_ann, [ANN_FIELD, [f"{name} {text}", text]])
+            self.put(first[0], last[1], self.out_ann, [ANN_FIELD, [words, text]])
             at += len(text) + 1
-
-    def boot(self, fields, start, end):
-        if self.log_crc32 is not None:
-            self.warn(start, end, "The board was reset: a second BOOT", "Reset")
-        self.core_hz = int(fields[3])
-        self.begin(0)
+        self.put(line.places[at - 1][0], line.places[-1][1], self.out_ann, [ANN_GOOD, ["CRC good", "Good"]])
+        if name == "BOOT":
+            if self.log_crc32 is not None:
+                self.warn(start, end, "The board was reset: a second BOOT", "Reset")
+            self.core_hz = int(fields[3])
+            self.begin(0)
+        elif name == "OP":
+            self.operation(fields, start, end)
+        elif name == "HEAP" and fields[3] == "0":
+            self.warn(start, end, "The heap's invariants do not hold", "Heap broken")
+        elif name == "END":
+            self.run_ends(fields, start, end)
+        elif name == "FAIL":
+            self.warn(start, end, f"The firmware gave up: {fields[0]} {fields[1]}", "FAIL")
 
     def operation(self, fields, start, end):
         number, cycles = int(fields[0]), int(fields[3])
@@ -295,10 +244,6 @@ class Decoder(srd.Decoder):
         if 0 < self.options["limit_cycles"] < cycles:
             self.warn(start, end, f"Longer than {self.options['limit_cycles']} cycles", "Long")
 
-    def heap(self, fields, start, end):
-        if fields[3] == "0":
-            self.warn(start, end, "The heap's invariants do not hold", "Heap broken")
-
     def run_ends(self, fields, start, end):
         self.put(start, end, self.out_good, self.good)
         self.put(start, end, self.out_damaged, self.damaged)
@@ -308,9 +253,6 @@ class Decoder(srd.Decoder):
             self.warn(start, end, f"END tells of {fields[0]} operations, {self.operations} came", "Missing")
         if int(fields[1], 16) != self.log_crc32:
             self.warn(start, end, "Other bytes came than were sent: the CRC-32 of all differs", "CRC-32")
-
-    def fail(self, fields, start, end):
-        self.warn(start, end, f"The firmware gave up: {fields[0]} {fields[1]}", "FAIL")
 
     def warn(self, start, end, *texts):
         self.put(start, end, self.out_ann, [ANN_WARNING, list(texts)])
@@ -326,14 +268,5 @@ class Decoder(srd.Decoder):
             f"#{number}",
         ]
 
-    def texts(self, name, layout, fields):
-        named = ", ".join(f"{label} {text}" for label, text in zip(layout.names, fields, strict=False))
-        return [f"{name}: {named}", f"{name} {' '.join(fields[:2])}", name]
 
-
-LAYOUTS = {
-    name: Layout(**layout)
-    for name, layout in json.loads(
-        Path(__file__).with_name("records.json").read_text(encoding="utf-8")
-    ).items()
-}
+LAYOUTS = json.loads(Path(__file__).with_name("records.json").read_text(encoding="utf-8"))

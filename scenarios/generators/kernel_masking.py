@@ -29,12 +29,10 @@ class KernelMasking(FencedVictims):
         yield from self.allocate_pairs()
         yield from self.free_victims(range(self.depth), "setup")
         for trial in range(1, self.rounds + 1):
-            yield from self._round(trial)
-
-    def _round(self, trial: int) -> Iterator[Step]:
-        """The order gives each call what it needs: an item in the queue, a task to delete."""
-        offset = SWEEP_LEAD_TICKS + (trial - 1) * self.span_cycles // self.rounds
-        yield Step(Allocate(self.request_slot, self.request_bytes, stimulus_offset=offset), "allocate", trial)
-        yield Step(Free(self.request_slot, stimulus_offset=offset), "free", trial)
-        for name in KERNEL_CALLS:
-            yield Step(Call(name, stimulus_offset=offset), name, trial)
+            offset = SWEEP_LEAD_TICKS + (trial - 1) * self.span_cycles // self.rounds
+            allocate = Allocate(self.request_slot, self.request_bytes, stimulus_offset=offset)
+            yield Step(allocate, "allocate", trial)
+            yield Step(Free(self.request_slot, stimulus_offset=offset), "free", trial)
+            # Their order gives each call what it needs: an item in the queue, a task to delete.
+            for name in KERNEL_CALLS:
+                yield Step(Call(name, stimulus_offset=offset), name, trial)

@@ -60,36 +60,25 @@ class LatencySweep(FencedVictims):
             )
 
     def steps(self) -> Iterator[Step]:
-        yield from self._sweep_empty()
-        yield from self.allocate_pairs()
-        reached = 0
-        for number in range(1, self.depths + 1):
-            depth = self.depth * number // self.depths
-            yield from self.free_victims(range(reached, depth), f"depth {depth}", depth)
-            reached = depth
-            yield from self._sweep(depth)
-
-    def _sweep_empty(self) -> Iterator[Step]:
-        """Each empty section follows a request, and so finds the caches as a request finds them."""
+        # Each empty section follows a request, and so finds the caches as a request finds them.
         for trial in range(1, EMPTY_ROUNDS * self.empty_cycles + 1):
             offset = SWEEP_LEAD_TICKS + (trial - 1) % self.empty_cycles
             yield Step(Allocate(self.request_slot, self.request_bytes, measured=False), EMPTY, trial)
             yield Step(Free(self.request_slot, measured=False), EMPTY, trial)
             yield Step(Call(EMPTY, stimulus_offset=offset), EMPTY, trial)
-
-    def _sweep(self, depth: int) -> Iterator[Step]:
-        label = f"depth {depth}"
-        for trial, offset in enumerate(self._offsets(depth), 1):
-            allocate = Allocate(self.request_slot, self.request_bytes, stimulus_offset=offset)
-            yield Step(allocate, label, trial, depth)
-            yield Step(Free(self.request_slot, measured=False), label, trial, depth)
-
-    def _offsets(self, depth: int) -> Iterator[int]:
-        """Ticks from the arming of the stimulus."""
-        span = self._span(depth)
-        fine = min(self.fine_cycles, span)
-        for phase in (*range(fine), *range(fine, span, self.step_cycles)):
-            yield SWEEP_LEAD_TICKS + phase
+        yield from self.allocate_pairs()
+        reached = 0
+        for number in range(1, self.depths + 1):
+            depth = self.depth * number // self.depths
+            label, span = f"depth {depth}", self._span(depth)
+            yield from self.free_victims(range(reached, depth), label, depth)
+            reached = depth
+            fine = min(self.fine_cycles, span)
+            for trial, phase in enumerate((*range(fine), *range(fine, span, self.step_cycles)), 1):
+                offset = SWEEP_LEAD_TICKS + phase
+                allocate = Allocate(self.request_slot, self.request_bytes, stimulus_offset=offset)
+                yield Step(allocate, label, trial, depth)
+                yield Step(Free(self.request_slot, measured=False), label, trial, depth)
 
     def _span(self, depth: int) -> int:
         return self.base_cycles + self.cycles_per_block * depth

@@ -55,7 +55,9 @@ class MemStress(Generator):
         slots = list(range(self.slots))  # slots[:live] hold a block
         live = 0
         for _ in range(self.operations):
-            if self._allocates(random, live):
+            # A number is drawn only if there is a choice: their order is part of the workload.
+            choice = 0 < live < self.slots
+            if random.below(100) < self.allocate_percent if choice else not live:
                 yield Step(Allocate(slots[live], self._size(random)))
                 live += 1
             else:
@@ -63,14 +65,6 @@ class MemStress(Generator):
                 live -= 1
                 slots[taken], slots[live] = slots[live], slots[taken]
                 yield Step(Free(slots[live]))
-
-    def _allocates(self, random: Xorshift32, live: int) -> bool:
-        """Draws a number only if there is a choice: the numbers' order is part of the workload."""
-        if live == 0:
-            return True
-        if live == self.slots:
-            return False
-        return random.below(100) < self.allocate_percent
 
     def _size(self, random: Xorshift32) -> int:
         kind = random.below(100)

@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import count, product
 
 from scenarios.errors import ScenarioError
 from scenarios.generator import MAX_BLOCK_BYTES, Generator, Step
@@ -79,11 +80,21 @@ class Periodic(Generator):
     def steps(self) -> Iterator[Step]:
         random = Xorshift32(self.seed)
         tasks = [self._task(random) for _ in range(self.tasks)]
-        slots = _Slots()
-        for tick in range(self.ticks):
-            for task in tasks:
-                if tick % task.period == 0:
-                    yield from _release(task, tick // task.period, slots, random)
+        idle: list[int] = []  # slots, each used again once it is free
+        fresh = count()
+        for tick, task in product(range(self.ticks), tasks):
+            release, within = divmod(tick, task.period)
+            if within:
+                continue
+            for slot in task.due.pop(release, ()):
+                idle.append(slot)
+                yield Step(Free(slot))
+            left = task.memory
+            while (size := random.between(*task.sizes)) <= left:
+                left -= size
+                slot = idle.pop() if idle else next(fresh)
+                yield Step(Allocate(slot, size))
+                task.due[release + 1 + random.below(task.stay)].append(slot)
         for task in tasks:
             for release in sorted(task.due):
                 yield from (Step(Free(slot)) for slot in task.due[release])
@@ -96,32 +107,3 @@ class Periodic(Generator):
         small_sizes = (self.small_min_bytes, self.small_max_bytes)
         sizes = (self.huge_min_bytes, self.huge_max_bytes) if huge else small_sizes
         return _Task(period, memory, stay, sizes, defaultdict(list))
-
-
-class _Slots:
-    """The slots: one is used again once it is free."""
-
-    def __init__(self) -> None:
-        self._idle: list[int] = []
-        self._used = 0
-
-    def take(self) -> int:
-        if self._idle:
-            return self._idle.pop()
-        self._used += 1
-        return self._used - 1
-
-    def give_back(self, slot: int) -> None:
-        self._idle.append(slot)
-
-
-def _release(task: _Task, number: int, slots: _Slots, random: Xorshift32) -> Iterator[Step]:
-    for slot in task.due.pop(number, ()):
-        slots.give_back(slot)
-        yield Step(Free(slot))
-    left = task.memory
-    while (size := random.between(*task.sizes)) <= left:
-        left -= size
-        slot = slots.take()
-        yield Step(Allocate(slot, size))
-        task.due[number + 1 + random.below(task.stay)].append(slot)

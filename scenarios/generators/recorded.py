@@ -55,9 +55,10 @@ class Recorded(Generator):
         return {"scale": 0}
 
     def fitted(self, heap_bytes: int, place: Place = LARGE) -> Recorded:
+        if not self.scale:
+            return replace(self, scale=chosen_scale(self._scaling, heap_bytes, place))
         limits = board(place.entries, place.slots(heap_bytes), heap_bytes)
-        one_in = self.scale or chosen_scale(self._scaling, heap_bytes, place)
-        if beyond := self._scaling.room(one_in).beyond(limits):
+        if beyond := self._scaling.room(self.scale).beyond(limits):
             fitting = self._scaling.smallest(limits)
             advice = (
                 f"--scale {fitting} keeps one block in {fitting:,} with all that is done to it, and fits"
@@ -65,7 +66,7 @@ class Recorded(Generator):
                 else "no scale fits, its blocks are too large; divide their sizes with --parameter divide=N"
             )
             raise ScenarioError(f"{self.trace} does not fit the board: {', '.join(beyond)}; {advice}.")
-        return replace(self, scale=one_in)
+        return self
 
     @cached_property
     def recording(self) -> Trace:

@@ -55,72 +55,33 @@ class _Heap:
         self.steps += [Step(Free(slot, measured=False), "setup") for slot in slots]
 
 
-_Build = Callable[[_Heap, int], int]
-"""Prepares a heap, and returns the size of the request that is measured, or the slot that is freed.
-"""
-
-
 @dataclass(frozen=True)
 class Construction:
     """How a heap is brought to its worst.
 
-    `blocks` is how many free blocks it has in 64 KiB, (least, own, most); None where their number
-    is no choice. `frees` is true where the worst free is built, false for the worst allocation.
+    `build` prepares a heap with so many free blocks, and returns the size of the request that is
+    measured, or the slot that is freed. `blocks` is how many it has in 64 KiB, (least, own, most);
+    None where their number is no choice. `frees` is true where the worst free is built, false for
+    the worst allocation.
     """
 
-    name: str
-    build: _Build
+    build: Callable[[_Heap, int], int]
     made_for: str
-    frees: bool
-    blocks: tuple[int, int, int] | None
-
-    def steps(self, blocks: int) -> list[Step]:
-        """All steps, and last the operation that they were made for."""
-        heap = _Heap()
-        measured = self.build(heap, blocks)
-        operation = Free(measured) if self.frees else Allocate(heap.blocks, measured)
-        return [*heap.steps, Step(operation, self.name)]
+    blocks: tuple[int, int, int] | None = None
+    frees: bool = False
 
 
-CONSTRUCTIONS: dict[str, Construction] = {}
-"""By name, those of allocations first."""
-
-
-def _construction(
-    name: str, made_for: str, blocks: tuple[int, int, int] | None = None, *, frees: bool = False
-) -> Callable[[_Build], _Build]:
-    def enter(build: _Build) -> _Build:
-        CONSTRUCTIONS[name] = Construction(name, build, made_for, frees, blocks)
-        return build
-
-    return enter
-
-
-@_construction("list", "lists: first fit, best fit, bins that are walked", (1, 640, _MOST_BLOCKS))
-def _searched_list(heap: _Heap, blocks: int) -> int:
+def _searched(heap: _Heap, blocks: int, size: int, request: int) -> int:
     """A list of free blocks that are all too small. What fits was filed first, so it comes last in
     a LIFO list, and it has the highest address: the rest of the region.
     """
-    heap.free(heap.fenced(*[_LIST_BYTES] * blocks))
-    return _LIST_REQUEST_BYTES
+    heap.free(heap.fenced(*[size] * blocks))
+    return request
 
 
-@_construction("bin", "Lea's bins of 64 bytes: newlib", (1, 50, _MOST_BLOCKS))
-def _searched_bin(heap: _Heap, blocks: int) -> int:
-    """The same, for bins that hold larger blocks of several sizes."""
-    heap.free(heap.fenced(*[_BIN_BYTES] * blocks))
-    return _BIN_REQUEST_BYTES
-
-
-@_construction("halving", "buddy systems")
-def _halving(_heap: _Heap, _: int) -> int:
-    """Everything is free, and the smallest block is asked for: a buddy system halves to the end."""
-    return 1
-
-
-@_construction("halving_whole", "buddy systems whose region has a rest: ublox_buddy", (1, 85, 4096))
 def _halving_whole(heap: _Heap, blocks: int) -> int:
-    """The same where a region is a row of largest blocks and a rest: smallest blocks fill the rest.
+    """Everything is free, and the smallest block is asked for, where a region is a row of largest
+    blocks and a rest: smallest blocks fill the rest.
 
     65,532 bytes are 1,365 units of 48: five blocks of 256 units, and 85 units.
     """
@@ -129,19 +90,10 @@ def _halving_whole(heap: _Heap, blocks: int) -> int:
     return 1
 
 
-@_construction("split", "two-level segregated fit")
-def _split(_heap: _Heap, _: int) -> int:
-    """The one free block is of a higher level than the request: TLSF's first look fails, and what
-    it finds is split.
-    """
-    return _SPLIT_BYTES
-
-
 def _sizes(blocks: int) -> list[int]:
     return [_LEFT_OVER_BYTES + _STEP_BYTES * number for number in range(blocks)]
 
 
-@_construction("tree", "trees by size: avl", (2, 90, 4096))
 def _tree(heap: _Heap, blocks: int) -> int:
     """Free blocks of as many sizes; only the largest fits. It is freed first, so that it is last in
     a LIFO list, and has the highest address. What is left of it is smaller than all others, so that
@@ -162,26 +114,12 @@ def _way(nodes: int) -> list[int]:
     return [above - (above >> number) for number in range(2, nodes + 2)]
 
 
-@_construction("trie", "bitwise tries: half_tree, dlmalloc", (1, 7, 14))
 def _trie(heap: _Heap, nodes: int) -> int:
     """A way down a trie, and a designated victim that is too small."""
     heap.free(heap.fenced(*_way(nodes), _SMALLEST_BYTES))
     return (1 << nodes + 5) - _STEP_BYTES
 
 
-@_construction("merge", "buddy systems", frees=True)
-def _merge(heap: _Heap, _: int) -> int:
-    """The smallest block is freed, and all its buddies are free: buddy systems merge to the end."""
-    return heap.block(1)
-
-
-@_construction("merge_whole", "buddy systems whose region has a rest: ublox_buddy", (1, 85, 4096), frees=True)
-def _merge_whole(heap: _Heap, blocks: int) -> int:
-    """The same behind the rest of a region, as in _halving_whole()."""
-    return [heap.block(1) for _ in range(blocks + 1)][-1]
-
-
-@_construction("neighbours", "what merges at once: first fit, best fit, Half-Fit, TLSF", frees=True)
 def _neighbours(heap: _Heap, _: int) -> int:
     """Both neighbours are free, each the only block of its list: two taken out, one filed."""
     left, freed = heap.block(200), heap.block(72)
@@ -199,35 +137,78 @@ def _between(heap: _Heap, sizes: list[int], left: int, right: int) -> int:
     return freed
 
 
-@_construction("tree_merge", "trees by size: avl", (4, 88, 4096), frees=True)
-def _tree_merge(heap: _Heap, blocks: int) -> int:
-    """Both neighbours are nodes of a tree with full subtrees: the middle one of the sizes, which is
-    the root, and the middle one of those above.
-    """
-    return _between(heap, _sizes(blocks), blocks // 2, blocks * 3 // 4)
-
-
-@_construction("trie_merge", "bitwise tries: half_tree, dlmalloc", (2, 7, 14), frees=True)
-def _trie_merge(heap: _Heap, nodes: int) -> int:
-    """Both neighbours are nodes at the top of a way down a trie: its leaf takes their place."""
-    return _between(heap, _way(nodes), 0, 1)
-
-
-@_construction("filing", "lists in order of address or size", (1, 640, _MOST_BLOCKS), frees=True)
-def _filing(heap: _Heap, blocks: int) -> int:
-    """A block is filed behind all others, in order of address and in order of size."""
-    *others, freed = heap.fenced(*[_LIST_BYTES] * blocks, _LIST_REQUEST_BYTES)
+def _filed(heap: _Heap, *sizes: int) -> int:
+    """The last of these is filed behind all others."""
+    *others, freed = heap.fenced(*sizes)
     heap.free(others)
     return freed
 
 
-@_construction("bin_filing", "Lea's bins, sorted by size: newlib", (1, 50, _MOST_BLOCKS), frees=True)
-def _bin_filing(heap: _Heap, blocks: int) -> int:
-    """A block is filed behind larger ones of its bin."""
-    *others, freed = heap.fenced(*[_BIN_REQUEST_BYTES] * blocks, _BIN_BYTES)
-    heap.free(others)
-    return freed
-
+CONSTRUCTIONS = {
+    "list": Construction(
+        lambda heap, blocks: _searched(heap, blocks, _LIST_BYTES, _LIST_REQUEST_BYTES),
+        "lists: first fit, best fit, bins that are walked",
+        (1, 640, _MOST_BLOCKS),
+    ),
+    # The same, for bins that hold larger blocks of several sizes.
+    "bin": Construction(
+        lambda heap, blocks: _searched(heap, blocks, _BIN_BYTES, _BIN_REQUEST_BYTES),
+        "Lea's bins of 64 bytes: newlib",
+        (1, 50, _MOST_BLOCKS),
+    ),
+    # Everything is free, and the smallest block is asked for: a buddy system halves to the end.
+    "halving": Construction(lambda *_: 1, "buddy systems"),
+    "halving_whole": Construction(
+        _halving_whole, "buddy systems whose region has a rest: ublox_buddy", (1, 85, 4096)
+    ),
+    # The one free block is of a higher level than the request: TLSF's first look fails, and what it
+    # finds is split.
+    "split": Construction(lambda *_: _SPLIT_BYTES, "two-level segregated fit"),
+    "tree": Construction(_tree, "trees by size: avl", (2, 90, 4096)),
+    "trie": Construction(_trie, "bitwise tries: half_tree, dlmalloc", (1, 7, 14)),
+    # The smallest block is freed, and all its buddies are free: buddy systems merge to the end.
+    "merge": Construction(lambda heap, _: heap.block(1), "buddy systems", frees=True),
+    # The same behind the rest of a region, as in _halving_whole().
+    "merge_whole": Construction(
+        lambda heap, blocks: [heap.block(1) for _ in range(blocks + 1)][-1],
+        "buddy systems whose region has a rest: ublox_buddy",
+        (1, 85, 4096),
+        frees=True,
+    ),
+    "neighbours": Construction(
+        _neighbours, "what merges at once: first fit, best fit, Half-Fit, TLSF", frees=True
+    ),
+    # Both neighbours are nodes of a tree with full subtrees: the middle one of the sizes, which is
+    # the root, and the middle one of those above.
+    "tree_merge": Construction(
+        lambda heap, blocks: _between(heap, _sizes(blocks), blocks // 2, blocks * 3 // 4),
+        "trees by size: avl",
+        (4, 88, 4096),
+        frees=True,
+    ),
+    # Both neighbours are nodes at the top of a way down a trie: its leaf takes their place.
+    "trie_merge": Construction(
+        lambda heap, nodes: _between(heap, _way(nodes), 0, 1),
+        "bitwise tries: half_tree, dlmalloc",
+        (2, 7, 14),
+        frees=True,
+    ),
+    # In order of address and in order of size.
+    "filing": Construction(
+        lambda heap, blocks: _filed(heap, *[_LIST_BYTES] * blocks, _LIST_REQUEST_BYTES),
+        "lists in order of address or size",
+        (1, 640, _MOST_BLOCKS),
+        frees=True,
+    ),
+    # Behind larger ones of its bin.
+    "bin_filing": Construction(
+        lambda heap, blocks: _filed(heap, *[_BIN_REQUEST_BYTES] * blocks, _BIN_BYTES),
+        "Lea's bins, sorted by size: newlib",
+        (1, 50, _MOST_BLOCKS),
+        frees=True,
+    ),
+}
+"""By name, those of allocations first."""
 
 ABSENT = {
     "fastbins": "does not exist here: of D. Lea's malloc, 2.7 has fastbins; dlmalloc here is 2.8.6 "
@@ -263,4 +244,7 @@ class Worst(Generator):
     def steps(self) -> Iterator[Step]:
         construction = CONSTRUCTIONS[self.target]
         own = construction.blocks[1] if construction.blocks else 0
-        yield from construction.steps(self.blocks or own)
+        heap = _Heap()
+        measured = construction.build(heap, self.blocks or own)
+        yield from heap.steps
+        yield Step(Free(measured) if construction.frees else Allocate(heap.blocks, measured), self.target)
