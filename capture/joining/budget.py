@@ -8,7 +8,7 @@ allocator, so it is stated beside the sum. So is what one fault may change unsee
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
@@ -18,7 +18,7 @@ import polars as pl
 
 from base.metrology.summaries import PERCENTILES, Reach, rank, samples_needed
 from base.run_folder.edges import NS_PER_S
-from base.run_folder.quantities import Quantity, by_quantity
+from base.run_folder.quantities import Quantity
 from base.run_folder.records import CostRecord, RecordLog
 from capture.instruments.calibration import CounterFit, MarkerCost, fall_delay_samples, skew_between
 from capture.reading.wire import Wire
@@ -56,20 +56,18 @@ class Budget:
 
     def as_json(self, core_hz: int) -> dict[str, Any]:
         """Each term and the total, in ns and in cycles of a core of `core_hz`; and the reach."""
-        terms = {
-            "resolution": self.resolution_ns,
-            "clock": self.clock_ns,
-            "skew": self.skew_ns,
-            "total": self.total_ns,
-            "overhead": self.overhead_ns,
-            "unseen": self.unseen_ns,
-            "rank": self.rank_ns,
+        terms = {**vars(self), "total_ns": self.total_ns}
+        undecided = terms.pop("undecided")
+        return {
+            **{
+                name.removesuffix("_ns"): {
+                    "ns": ns,
+                    "cycles": None if ns is None else ns * core_hz / NS_PER_S,
+                }
+                for name, ns in terms.items()
+            },
+            "undecided": undecided and undecided.model_dump(),
         }
-        document: dict[str, Any] = {
-            name: {"ns": ns, "cycles": None if ns is None else ns * core_hz / NS_PER_S}
-            for name, ns in terms.items()
-        }
-        return {**document, "undecided": self.undecided.model_dump() if self.undecided else None}
 
 
 EXACT = Budget(0.0, 0.0, 0.0, 0.0)
@@ -95,8 +93,8 @@ class Instruments:
         return self.wire.clock.ratio_uncertainty if self.wire.clock else 0.0
 
 
-def error_budgets(instruments: Instruments, samples: Mapping[str, pl.DataFrame]) -> dict[str, Budget]:
-    """The budget of each quantity, by key, at its greatest value.
+def error_budget(instruments: Instruments, quantity: Quantity, samples: pl.DataFrame) -> Budget:
+    """The budget of a quantity, which these `samples` have, at its greatest value.
 
     What is counted and not read off the wire is exact: the cycles between two reads of CYCCNT are
     counted by the clock that moves the code. The overhead of such a section is what the markers do
@@ -104,24 +102,18 @@ def error_budgets(instruments: Instruments, samples: Mapping[str, pl.DataFrame])
     raise the handler's pin.
     """
     cost, wire = instruments.critical_cost, instruments.wire
-    pin_cycles = pin_cost_cycles(instruments.log)
-
-    def budget(quantity: Quantity, rows: pl.DataFrame) -> Budget:
-        if quantity.interval is None:
-            if quantity.counted:
-                return EXACT
-            return replace(EXACT, overhead_ns=None if cost is None else wire.ns_of(cost.empty_cycles))
-        if quantity.interval == ("CRIT", "CRIT"):
-            overhead_ns = None if cost is None else cost.empty_samples * wire.edges.sample_ns
-        else:
-            overhead_ns = None if pin_cycles is None else wire.ns_of(pin_cycles)
-        longest = rows[quantity.column].max()
-        on_wire = budget_on_wire(
-            instruments, quantity.interval, longest if isinstance(longest, float) else 0.0
-        )
-        return replace(on_wire, overhead_ns=overhead_ns)
-
-    return by_quantity(samples, budget)
+    if quantity.counted:
+        return EXACT
+    if quantity.interval is None:
+        return replace(EXACT, overhead_ns=None if cost is None else wire.ns_of(cost.empty_cycles))
+    if quantity.interval == ("CRIT", "CRIT"):
+        overhead_ns = None if cost is None else cost.empty_samples * wire.edges.sample_ns
+    else:
+        pin_cycles = pin_cost_cycles(instruments.log)
+        overhead_ns = None if pin_cycles is None else wire.ns_of(pin_cycles)
+    longest = samples[quantity.column].max()
+    on_wire = budget_on_wire(instruments, quantity.interval, longest if isinstance(longest, float) else 0.0)
+    return replace(on_wire, overhead_ns=overhead_ns)
 
 
 def budget_on_wire(instruments: Instruments, interval: tuple[str, str], ns: float) -> Budget:
@@ -191,7 +183,6 @@ def rank_ns(quantity: Quantity, values: npt.NDArray[np.float64]) -> float:
     if quantity.table != "interrupts" or len(values) < 2:
         return 0.0
     steps = np.diff(np.sort(values))
-    generator = (share for share in PERCENTILES.values() if len(values) >= samples_needed(share))
-    at = {rank(len(values), share) - 1 for share in generator}
-    beside = {step for place in at for step in (place - 1, place) if 0 <= step < len(steps)}
-    return float(steps[sorted(beside)].max())
+    shares = (share for share in PERCENTILES.values() if len(values) >= samples_needed(share))
+    at = (rank(len(values), share) - 1 for share in shares)
+    return float(max(steps[max(place - 1, 0) : place + 1].max() for place in at))

@@ -5,12 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from functools import cached_property
 
+import polars as pl
+
 from base.run_folder.edges import EdgeList
 from base.run_folder.manifest import AskedFirmware, ToolReport
-from base.run_folder.quantities import QUANTITIES, by_quantity
+from base.run_folder.quantities import Quantity, by_quantity
 from base.run_folder.records import Boot, RecordLog, parse
 from capture.instruments.calibration import core_tolerance
-from capture.joining.budget import Budget, Instruments, error_budgets, rank_ns, unseen_ns
+from capture.joining.budget import Budget, Instruments, error_budget, rank_ns, unseen_ns
 from capture.joining.join import Join, join
 from capture.joining.latencies import LatencyWitness, latency_witnesses
 from capture.reading.glitches import Glitches, without_glitches
@@ -72,22 +74,18 @@ class Evidence:
     @cached_property
     def budgets(self) -> dict[str, Budget]:
         """The error budget of each quantity, by key."""
-        budgets = error_budgets(self.instruments, self.joined.samples)
-        tolerance_cycles = self.tolerance_cycles
-        ranks_ns = by_quantity(
-            self.joined.samples,
-            lambda quantity, samples: rank_ns(quantity, samples[quantity.column].to_numpy()),
-        )
-        return {
-            quantity.key: replace(
-                budgets[quantity.key],
-                skew_ns=self.skew_ns(quantity.interval, budgets[quantity.key].skew_ns),
-                unseen_ns=unseen_ns(quantity, self.wire, tolerance_cycles, self.latencies),
-                rank_ns=ranks_ns[quantity.key],
+
+        def budget(quantity: Quantity, samples: pl.DataFrame) -> Budget:
+            calibrated = error_budget(self.instruments, quantity, samples)
+            return replace(
+                calibrated,
+                skew_ns=self.skew_ns(quantity.interval, calibrated.skew_ns),
+                unseen_ns=unseen_ns(quantity, self.wire, self.tolerance_cycles, self.latencies),
+                rank_ns=rank_ns(quantity, samples[quantity.column].to_numpy()),
                 undecided=quantity.reach(self.joined.operations, self.joined.interrupts),
             )
-            for quantity in QUANTITIES
-        }
+
+        return by_quantity(self.joined.samples, budget)
 
 
 def decode(

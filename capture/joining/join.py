@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import NamedTuple
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -37,34 +37,18 @@ from capture.reading.wire import Wire
 from scenarios.plan import Plan
 
 
-class _OfStimuli(NamedTuple):
-    """The waits of one answer, by stimulus: null, and -1, where none began at the stimulus.
+def _of_stimuli(wire: Wire, sample: Samples, waits: Waits) -> pl.DataFrame:
+    """`waits` beside the stimuli at `sample`, int64[n]: null where none began at the stimulus.
 
-    `answer` int64[n] is the answer's sample, or where the capture ended.
+    `answer` is the answer's sample, or where the capture ended.
     """
-
-    answer: Samples
-    latency_ns: pl.Series
-    merged: pl.Series
-    open: pl.Series
-
-
-def _of_stimuli(wire: Wire, sample: Samples, waits: Waits) -> _OfStimuli:
-    """`waits` as columns beside the stimuli at `sample`, int64[n]."""
     begin, end, merged = waits.stimulus, waits.answer, waits.merged
     if waits.open:
         begin, end = np.append(begin, waits.open.since), np.append(end, wire.until_end.total_samples)
         merged = np.append(merged, waits.open.merged)
-    at = np.searchsorted(sample, begin)
-    answer = np.full(len(sample), -1)
-    answer[at] = end
-    is_open = np.zeros(len(sample), dtype=np.bool_)
-    is_open[at[len(waits.stimulus) :]] = True
-    count = np.zeros(len(sample), dtype=np.int64)
-    count[at] = merged
-    began = pl.Series(answer >= 0)
-    columns = (pl.Series((answer - sample) * wire.edges.sample_ns), pl.Series(count), pl.Series(is_open))
-    return _OfStimuli(answer, *(pl.select(pl.when(began).then(column)).to_series() for column in columns))
+    table = pl.DataFrame({"sample": begin, "answer": end, "merged": merged})
+    table = table.with_row_index().with_columns(open=pl.col("index") >= len(waits.stimulus))
+    return pl.DataFrame({"sample": sample}).join(table, on="sample", how="left", maintain_order="left")
 
 
 def interrupt_table(wire: Wire, windows: Windows, seq: Samples, ticks: Ticks | None) -> pl.DataFrame:
@@ -75,36 +59,31 @@ def interrupt_table(wire: Wire, windows: Windows, seq: Samples, ticks: Ticks | N
     """
     edges, undecided = wire.until_end, wire.undecided_samples
     frames = []
-    for stimulus, answer, woken in (("STIM", "ISR", "TASK"), ("CTRL", "CISR", None)):
+    for stimulus, *answers in (("STIM", "ISR", "TASK"), ("CTRL", "CISR")):
         sample = wire.edges_of(stimulus)
-        isr = _of_stimuli(wire, sample, wire.waits(stimulus, answer))
-        task = _of_stimuli(wire, sample, wire.waits(stimulus, woken)) if woken else None
         in_operation, operation_sure = surely_high_within(edges, "OP", sample, sample, undecided)
-        in_critical, critical_sure = surely_high_within(edges, "CRIT", sample, isr.answer, undecided)
-        columns = {
-            "control": pl.Series(np.full(len(sample), task is None)),
-            "sample": pl.Series(sample),
-            "time_ns": pl.Series(sample * edges.sample_ns),
-            "isr_latency_ns": isr.latency_ns,
+        columns: dict[str, Any] = {
+            "control": pl.repeat(stimulus == "CTRL", len(sample), eager=True),
+            "sample": sample,
+            "time_ns": sample * edges.sample_ns,
             "operation_seq": _operation_at(windows, seq, sample, in_operation),
-            "hit": pl.Series(HITS).gather(np.where(in_critical, 0, np.where(in_operation, 1, 2))),
-            "critical_sure": pl.Series(critical_sure),
-            "operation_sure": pl.Series(operation_sure),
-            "isr_merged": isr.merged,
-            "isr_open": isr.open,
+            "operation_sure": operation_sure,
         }
-        if ticks:
-            columns["tick_phase_cycles"] = pl.Series(ticks.phase_cycles(sample))
-            columns["tick"] = pl.Series(ticks.handler_may_run(sample, np.maximum(sample, isr.answer)))
-        if task:
-            columns["task_latency_ns"] = task.latency_ns
-            columns["task_merged"], columns["task_open"] = task.merged, task.open
-        if task and ticks:
-            columns["task_tick"] = pl.Series(ticks.handler_may_run(sample, np.maximum(sample, task.answer)))
+        for answer, kind, tick in zip(answers, ("isr", "task"), ("tick", "task_tick"), strict=False):
+            waits = _of_stimuli(wire, sample, wire.waits(stimulus, answer))
+            columns[f"{kind}_latency_ns"] = (waits["answer"] - waits["sample"]) * edges.sample_ns
+            columns[f"{kind}_merged"], columns[f"{kind}_open"] = waits["merged"], waits["open"]
+            until = waits["answer"].fill_null(-1).to_numpy()
+            if kind == "isr":
+                in_critical, sure = surely_high_within(edges, "CRIT", sample, until, undecided)
+                hit = np.where(in_critical, 0, np.where(in_operation, 1, 2))
+                columns |= {"hit": pl.Series(HITS).gather(hit), "critical_sure": sure}
+            if ticks:
+                columns["tick_phase_cycles"] = ticks.phase_cycles(sample)
+                columns[tick] = ticks.handler_may_run(sample, np.maximum(sample, until))
         nulls = pl.repeat(None, len(sample), dtype=pl.Null, eager=True)
-        frames.append(
-            pl.DataFrame({name: columns.get(name, nulls).cast(kind) for name, kind in INTERRUPTS.items()})
-        )
+        frame = pl.DataFrame({name: columns.get(name, nulls) for name in INTERRUPTS})
+        frames.append(frame.cast(INTERRUPTS))
     return pl.concat(frames).sort("sample", "control", maintain_order=True)
 
 

@@ -44,16 +44,12 @@ CONTROL_AROUND_CYCLES = 60
 class LatencyClass:
     """A class of answers: its quantity, with the channels of stimulus and answer, and its records.
 
-    `answers` and `ticks` are the columns of operations.parquet. A class that another interrupt can
-    keep from reading the counter is `interruptible`.
+    `answers` is the column of operations.parquet that counts them.
     """
 
     quantity: Quantity
     told: Literal["isr", "task", "control"]
     answers: str
-    ticks: str
-    interruptible: bool
-    of_task: bool = False
 
     @property
     def channels(self) -> tuple[str, str]:
@@ -63,9 +59,9 @@ class LatencyClass:
 
 
 CLASSES = (
-    LatencyClass(LATENCY, "isr", "timer_isr_entries", "timer_isr_ticks", True),
-    LatencyClass(TASK, "task", "timer_task_wakes", "timer_task_ticks", False, True),
-    LatencyClass(CONTROL, "control", "timer_control_entries", "timer_control_ticks", False),
+    LatencyClass(LATENCY, "isr", "timer_isr_entries"),
+    LatencyClass(TASK, "task", "timer_task_wakes"),
+    LatencyClass(CONTROL, "control", "timer_control_entries"),
 )
 
 
@@ -184,11 +180,11 @@ def _of_others(
     anchored = [latency for latency in every if latency.offset is not None and latency is not witness]
     apart = [latency for latency in anchored if latency.of.channels[0] != witness.of.channels[0]]
     # Of a handler, another handler tells more than the task.
-    for other in sorted(apart or anchored, key=lambda witness: witness.of.of_task):
+    for other in sorted(apart or anchored, key=lambda witness: witness.of.told == "task"):
         assert other.offset is not None
-        least, most = sooner if other.of.of_task else (0, 0)
+        least, most = sooner if other.of.told == "task" else (0, 0)
         handler = (other.offset.cycles + least, other.offset.cycles + most)
-        return (handler[0] - sooner[1], handler[1] - sooner[0]) if witness.of.of_task else handler
+        return (handler[0] - sooner[1], handler[1] - sooner[0]) if witness.of.told == "task" else handler
     return None
 
 
@@ -228,9 +224,11 @@ def _witness(
 
 
 def _interrupted(wire: Wire, rises: Samples, of: LatencyClass) -> Samples:
-    """How many samples a control interrupt may have put between each rise and the read."""
+    """How many samples a control interrupt may have put between each rise and the read: it keeps
+    no other class from reading the counter.
+    """
     control = pulses(wire.until_end, "CISR")
-    if not of.interruptible or not len(control):
+    if of.told != "isr" or not len(control):
         return np.zeros(len(rises), dtype=np.int64)
     cycle = wire.samples_per_cycle
     next_ = np.minimum(np.searchsorted(control.start, rises, "right"), len(control) - 1)
@@ -280,7 +278,7 @@ def _by_operation(answers: Answers, operations: pl.DataFrame, of: LatencyClass) 
         pl.col("row").cast(pl.Int64),
         pl.col("seq"),
         number=pl.col(of.answers).cast(pl.Int64),
-        ticks=pl.col(of.ticks).cast(pl.Int64),
+        ticks=pl.col(f"timer_{of.told}_ticks").cast(pl.Int64),
         whole=pl.col("wire_operation_samples").is_not_null(),
     )
     both = table.join(wire, on="row", how="left").with_columns(
