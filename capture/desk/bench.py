@@ -50,7 +50,7 @@ Samplerate = Annotated[int, Field(gt=0), expecting("a positive whole number of s
 
 
 Setting = bool | int | float | str
-D0_TO_D7 = tuple(f"D{number}" for number in range(len(CHANNELS)))
+_D0_TO_D7 = tuple(f"D{number}" for number in range(len(CHANNELS)))
 SALEAE_LOGIC2 = "saleae-logic2"
 """The driver that is none of libsigrok's: Saleae's program, by its automation interface."""
 
@@ -166,10 +166,8 @@ class LoaderResource(Table):
         return ProbeAddress(self.serial_number, _ANY_CHIP if self.way else "")
 
     def programmer(self) -> Loader:
-        """The tool behind it. Raises CaptureError for a loader that loads no chip."""
-        if self.way is None:
-            raise CaptureError(f"A loader of kind {self.kind} loads no chip; name another in bench.toml.")
-        return self.way(self)
+        """The tool behind a loader that loads a chip."""
+        return LOADERS[self.kind](self)
 
 
 class SerialResource(Table):
@@ -294,7 +292,12 @@ class AnalyzerResource(Table):
     @property
     def device_inputs(self) -> tuple[str, ...]:
         """The device's names of its first eight inputs, by their bit."""
-        return tuple(self.inputs) or D0_TO_D7
+        return tuple(self.inputs) or _D0_TO_D7
+
+    @property
+    def by_channel(self) -> dict[str, str]:
+        """The analyzer's name of the input on each channel; its first eight where none is named."""
+        return dict(zip(CHANNELS, _D0_TO_D7, strict=True)) | self.channels
 
     @property
     def words(self) -> tuple[str, ...]:
@@ -385,9 +388,11 @@ class BoardResource:
         """The pins to which a virtual analyzer is clipped for this board, where they are not those
         of the simulator; as it reads them (clips.rs).
         """
-        inputs = {channel: f"D{number}" for number, channel in enumerate(CHANNELS)} | self.analyzer.channels
-        pins = {channel: place.pin for channel, place in self.board.pins.items()}
-        return ",".join(f"{inputs[name]}={pin}" for name, pin in pins.items() if pin != USUAL_PINS[name])
+        return ",".join(
+            f"{self.analyzer.by_channel[name]}={place.pin}"
+            for name, place in self.board.pins.items()
+            if place.pin != USUAL_PINS[name]
+        )
 
     def clipped(self, more: str) -> str:
         """The same, with `more` behind them; they hold where both name an input."""

@@ -53,7 +53,13 @@ def run_again(resource: BoardResource, options: Sequence[str] = STRICT) -> int:
     build(_say, DESK)
     with away as desk:
         status = children.attend([*seeing(resource, desk), sys.executable, *sys.orig_argv[1:]])
-        _tell_of(desk)
+        # All is well if it is silent.
+        ended, words = desk.status(), desk.words()
+        said = f" The virtual Nucleo said: {words}." if words else ""
+        if ended is not None:
+            said = f" The emulated desk ended by itself, with status {ended}; run again.{said}"
+        if said:
+            _say(said.strip())
     return status
 
 
@@ -93,16 +99,6 @@ def seeing(resource: BoardResource, desk: EmulatedDesk) -> list[str]:
     variables = {**environment, **children.seen_by(environment[children.PRELOAD]), MARK: resource.name}
     variables[NOTES] = str(desk.notes_file)
     return ["env", *(f"{name}={value}" for name, value in variables.items())]
-
-
-def _tell_of(desk: EmulatedDesk) -> None:
-    """Says what the desk said, and whether it ended too early: all is well if it is silent."""
-    ended, words = desk.status(), desk.words()
-    said = f" The virtual Nucleo said: {words}." if words else ""
-    if ended is not None:
-        said = f" The emulated desk ended by itself, with status {ended}; run again.{said}"
-    if said:
-        _say(said.strip())
 
 
 def _say(words: str) -> None:

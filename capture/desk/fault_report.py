@@ -51,8 +51,8 @@ ADDR2LINE = "arm-none-eabi-addr2line"
 ADDR2LINE_WITHIN_S = 20.0
 
 
-class HaltedCore(Protocol):
-    """A core that is halted, read through a debug probe. Reading raises what the probe raises."""
+class Probe(Protocol):
+    """A debug probe that can halt the core for a look, as a ProbeSession can."""
 
     @property
     def sram(self) -> range:
@@ -61,6 +61,8 @@ class HaltedCore(Protocol):
     def read_words(self, address: int, count: int) -> Sequence[int]: ...
 
     def read_register(self, name: str) -> int: ...
+
+    def halted(self) -> AbstractContextManager[int]: ...
 
 
 @dataclass(frozen=True)
@@ -89,39 +91,19 @@ class FaultRegisters:
     """Where the fault was taken; None where no frame is found."""
 
 
-class Probe(HaltedCore, Protocol):
-    """A debug probe that can halt the core for a look, as a ProbeSession can."""
-
-    def halted(self) -> AbstractContextManager[int]: ...
-
-
 def report(probe: Probe, elf: Path) -> str:
     """The sentence for the board behind `probe`, which runs the firmware `elf`.
 
     A core that runs is halted for the look and runs on. Raises what the probe raises.
     """
     with probe.halted() as dhcsr:
-        registers = read_fault_registers(probe, dhcsr)
-    return decode(registers, place_in(elf))
-
-
-def read_fault_registers(core: HaltedCore, dhcsr: int) -> FaultRegisters:
-    """Reads what decode() tells from. `dhcsr` is DHCSR as it was before the core was halted."""
-    _, cfsr, hfsr, _, mmfar, bfar = core.read_words(SHCSR_TO_BFAR, 6)
-    exception = core.read_register("xpsr") & EXCEPTION_NUMBER
-    faulted = bool(cfsr or hfsr) or exception in EXCEPTIONS
-    astray = bool(cfsr & FETCH_FAILED) and not dhcsr & S_LOCKUP
-    frame = _frame(core, astray) if faulted and not cfsr & STACKING_FAILED else None
-    return FaultRegisters(
-        pc=core.read_register("pc"),
-        exception=exception,
-        dhcsr=dhcsr,
-        cfsr=cfsr,
-        hfsr=hfsr,
-        mmfar=mmfar,
-        bfar=bfar,
-        frame=frame,
-    )
+        _, cfsr, hfsr, _, mmfar, bfar = probe.read_words(SHCSR_TO_BFAR, 6)
+        exception = probe.read_register("xpsr") & EXCEPTION_NUMBER
+        faulted = cfsr or hfsr or exception in EXCEPTIONS
+        astray = bool(cfsr & FETCH_FAILED) and not dhcsr & S_LOCKUP
+        frame = _frame(probe, astray) if faulted and not cfsr & STACKING_FAILED else None
+        pc = probe.read_register("pc")
+    return decode(FaultRegisters(pc, exception, dhcsr, cfsr, hfsr, mmfar, bfar, frame), place_in(elf))
 
 
 def decode(registers: FaultRegisters, place: Callable[[int], str]) -> str:
@@ -187,7 +169,7 @@ def _causes(registers: FaultRegisters) -> list[str]:
     return causes
 
 
-def _frame(core: HaltedCore, astray: bool) -> Frame | None:
+def _frame(core: Probe, astray: bool) -> Frame | None:
     """The frame of the fault.
 
     A thread that uses the process stack leaves it on top of that. Else it is on the main stack,
@@ -205,14 +187,14 @@ def _frame(core: HaltedCore, astray: bool) -> Frame | None:
     return on_process if on_process and not on_process.exception else on_main
 
 
-def _stack(core: HaltedCore, top: int, most_words: int) -> Sequence[int]:
+def _stack(core: Probe, top: int, most_words: int) -> Sequence[int]:
     """Words from the top of a stack on, as far as there is memory."""
     if top % 4 or top not in core.sram:
         return []
     return core.read_words(top, min(most_words, (core.sram.stop - top) // 4))
 
 
-def _frame_in(core: HaltedCore, words: Sequence[int], astray: bool) -> Frame | None:
+def _frame_in(core: Probe, words: Sequence[int], astray: bool) -> Frame | None:
     """What these words are if they are a frame: its PC is code, or just not that; its xPSR has
     Thumb set.
     """

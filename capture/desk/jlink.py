@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 import tempfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path
 
 from capture.desk.loading import VERSION_WITHIN_S, Loader, segments
@@ -24,9 +24,9 @@ class JLink(Loader):
     title = "J-Link"
     program = "JLinkExe"
     get = "install SEGGER's J-Link software and documentation pack"
+    version = re.compile(r"SEGGER J-Link Commander (\S+)")
     target = 'what J-Link calls the chip, such as "STM32F401RE"'
 
-    _VERSION = re.compile(r"SEGGER J-Link Commander (\S+)")
     _REFUSED = re.compile(
         r"^.*(?:cannot connect|could not|connecting to .*failed|no emulators?|protect|secured|error).*",
         re.IGNORECASE | re.MULTILINE,
@@ -39,13 +39,10 @@ class JLink(Loader):
             folder = Path(name)
             for address, content in pieces.items():
                 (folder / f"{address:x}.bin").write_bytes(content)
-            written = [f"loadfile {address:x}.bin, {address:#x}" for address in pieces]
-            self._call("load", folder, ["r", "h", *written])
-            read = [
-                f"savebin read{address:x}.bin, {address:#x}, {len(content):#x}"
-                for address, content in pieces.items()
-            ]
-            self._call("load", folder, ["h", *read])
+            write = (f"loadfile {address:x}.bin, {address:#x}" for address in pieces)
+            self._call("load", folder, "r", "h", *write)
+            read = (f"savebin read{at:x}.bin, {at:#x}, {len(content):#x}" for at, content in pieces.items())
+            self._call("load", folder, "h", *read)
             for address, content in pieces.items():
                 file = folder / f"read{address:x}.bin"
                 if not file.exists() or file.read_bytes() != content:
@@ -54,7 +51,7 @@ class JLink(Loader):
     def reset(self) -> None:
         """Pulls the reset pin: the firmware starts."""
         with tempfile.TemporaryDirectory(prefix="tailscope-") as name:
-            self._call("reset", Path(name), ["RSetType 2", "r", "g"])
+            self._call("reset", Path(name), "RSetType 2", "r", "g")
 
     def tools(self) -> Mapping[str, str]:
         """J-Link Commander's version, which it says before it looks for a probe."""
@@ -62,10 +59,10 @@ class JLink(Loader):
             (Path(name) / "version.jlink").write_text("exit\n")
             words = [self._program(), "-NoGui", "1", "-CommandFile", "version.jlink"]
             done = self._run(words, Path(name), VERSION_WITHIN_S)
-        match = self._VERSION.search(done.stdout)
+        match = self.version.search(done.stdout)
         return {"jlink": match[1] if match else "unknown"}
 
-    def _call(self, to: str, folder: Path, commands: Sequence[str]) -> None:
+    def _call(self, to: str, folder: Path, *commands: str) -> None:
         (folder / "commands.jlink").write_text("\n".join(["ExitOnError 1", *commands, "qc", ""]))
         settings = self._settings
         words = [self._program(), "-NoGui", "1", "-ExitOnError", "1", "-Device", settings.target]

@@ -58,6 +58,7 @@ class Loader(ABC):
     """The tool behind one board. Its methods raise CaptureError, with the tool's own reason.
 
     `title` is the tool's name in sentences, `program` its command and `get` how to come by it.
+    `version` finds its version in what `program --version` says.
     `keys` are the keys of bench.toml that it takes beside kind and clock, `target` says what it
     calls a chip. `has_rtt` is whether records can come through its probe while the board runs.
     `remarks` are sentences on what was done so that the core was reached.
@@ -66,6 +67,7 @@ class Loader(ABC):
     title: ClassVar[str]
     program: ClassVar[str] = ""
     get: ClassVar[str] = ""
+    version: ClassVar[re.Pattern[str]]
     keys: ClassVar[frozenset[str]] = frozenset(Settings.__annotations__)
     target: ClassVar[str]
     has_rtt: ClassVar[bool] = False
@@ -82,9 +84,11 @@ class Loader(ABC):
     def reset(self) -> None:
         """Lets the firmware run from reset, by the reset pin."""
 
-    @abstractmethod
     def tools(self) -> Mapping[str, str]:
         """Name and version of the tool."""
+        done = self._run([self._program(), "--version"], within_s=VERSION_WITHIN_S)
+        match = self.version.search(done.stdout + done.stderr)
+        return {self.program.replace("-", "_"): match[1] if match else "unknown"}
 
     def _reach(self, call: Callable[[bool], None]) -> None:
         """`call` with whether the reset is to be held: the core is reached as it runs, and if that
@@ -156,32 +160,28 @@ class Pyocd(Loader):
         with files(elf, image) as folder:
             words = [str(folder / FIRMWARE)]
             words += [f"{folder / OPERATIONS}@{image_address(elf):#010x}"] if image else []
-            self._reach(
-                lambda under_reset: self._call(
-                    *("load", "--connect", "under-reset" if under_reset else "halt"),
-                    *(*self._HALTED, *self._PATIENCE, *words),
-                )
-            )
+            self._call("load", ["--connect", "halt"], *self._HALTED, *self._PATIENCE, *words)
 
     def reset(self) -> None:
         """Pulls the reset pin: the firmware starts."""
-        self._reach(
-            lambda under_reset: self._call(
-                *("reset", *(("--connect", "under-reset") if under_reset else ()), "--method", "hw")
-            )
-        )
+        self._call("reset", [], "--method", "hw")
 
     def tools(self) -> Mapping[str, str]:
         """pyOCD's version."""
         return {"pyocd": importlib.metadata.version("pyocd")}
 
-    def _call(self, subcommand: str, *arguments: str) -> None:
+    def _call(self, subcommand: str, connect: Sequence[str], *arguments: str) -> None:
         command = [sys.executable, "-m", "pyocd", subcommand, "--no-wait", "--quiet"]
         command += ["--script", str(TARGET_SCRIPT), "--target", self._settings.target]
         command += ["--uid", self._settings.probe] if self._settings.probe else []
-        done = self._run([*command, *arguments])
-        if done.returncode:
-            raise self._error(subcommand, self._LOG_DECORATION.sub("", children.last_words(done.stderr)))
+
+        def call(under_reset: bool) -> None:
+            held = ["--connect", "under-reset"] if under_reset else connect
+            done = self._run([*command, *held, *arguments])
+            if done.returncode:
+                raise self._error(subcommand, self._LOG_DECORATION.sub("", children.last_words(done.stderr)))
+
+        self._reach(call)
 
 
 class OpenOcd(Loader):
@@ -194,6 +194,7 @@ class OpenOcd(Loader):
     title = "OpenOCD"
     program = "openocd"
     get = "install it, on Debian apt-get install openocd"
+    version = re.compile(r"Open On-Chip Debugger (\S+)")
     target = 'OpenOCD\'s file of the chip, such as "target/stm32f4x.cfg"'
 
     _NO_SERVERS = "gdb_port disabled; tcl_port disabled; telnet_port disabled"
@@ -203,7 +204,6 @@ class OpenOcd(Loader):
     _TOUCH_NOTHING_ELSE = "[target current] configure -event examine-end {}"
     _VERIFIED = re.compile(r"^verified (\d+) bytes", re.M)
     _WHY = re.compile(r"^(?:Error ?:|diff \d+ address).*", re.M)
-    _VERSION = re.compile(r"Open On-Chip Debugger (\S+)")
 
     def load(self, elf: Path, image: bytes) -> None:
         """Flashes and compares both in one call, which leaves the core halted."""
@@ -214,39 +214,31 @@ class OpenOcd(Loader):
             commands += [f"flash write_image erase {place}", f"verify_image {place}"]
             sizes.append(len(image))
         with files(elf, image) as folder:
-            self._reach(lambda under_reset: self._call("load", under_reset, commands, folder, sizes))
+            self._call("load", commands, folder, sizes)
 
     def reset(self) -> None:
         """Pulls the reset pin: the firmware starts."""
-        self._reach(lambda under_reset: self._call("reset", under_reset, ["reset run"]))
-
-    def tools(self) -> Mapping[str, str]:
-        """OpenOCD's version."""
-        done = self._run([self._program(), "--version"], within_s=VERSION_WITHIN_S)
-        match = self._VERSION.search(done.stdout + done.stderr)
-        return {"openocd": match[1] if match else "unknown"}
+        self._call("reset", ["reset run"])
 
     def _call(
-        self,
-        to: str,
-        under_reset: bool,
-        commands: Sequence[str],
-        folder: Path | None = None,
-        sizes: Sequence[int] = (),
+        self, to: str, commands: Sequence[str], folder: Path | None = None, sizes: Sequence[int] = ()
     ) -> None:
         settings = self._settings
         words = [self._program(), "-c", self._NO_SERVERS, "-f", settings.interface or "interface/stlink.cfg"]
         words += ["-c", f"adapter serial {settings.probe}"] if settings.probe else []
         words += [*settings.arguments, "-f", settings.target]
         words += ["-c", f"adapter speed {settings.speed_khz}"] if settings.speed_khz else []
-        held = f"{self._ONLY_THE_PIN} connect_assert_srst" if under_reset else self._ONLY_THE_PIN
-        for command in (held, self._TOUCH_NOTHING_ELSE, "init", *commands, "shutdown"):
-            words += ["-c", command]
-        done = self._run(words, folder)
-        said = f"{done.stdout}\n{done.stderr}"
-        why, verified = self._WHY.search(said), [int(size) for size in self._VERIFIED.findall(said)]
-        if done.returncode or verified != list(sizes) or (why and not sizes):
-            raise self._error(to, why[0] if why else "it does not say that it compared all that it wrote")
+
+        def call(under_reset: bool) -> None:
+            pin = f"{self._ONLY_THE_PIN} connect_assert_srst" if under_reset else self._ONLY_THE_PIN
+            steps = [pin, self._TOUCH_NOTHING_ELSE, "init", *commands, "shutdown"]
+            done = self._run([*words, *(word for step in steps for word in ("-c", step))], folder)
+            said = f"{done.stdout}\n{done.stderr}"
+            why, verified = self._WHY.search(said), [int(size) for size in self._VERIFIED.findall(said)]
+            if done.returncode or verified != list(sizes) or (why and not sizes):
+                raise self._error(to, why[0] if why else "it does not say that it compared all that it wrote")
+
+        self._reach(call)
 
 
 @contextmanager

@@ -30,16 +30,21 @@ def check_pins(pins: Mapping[str, str], board: BoardResource) -> dict[str, str]:
         )
     own = [name for name in pins if name not in CHANNELS]
     checked = {name: pins[name] for name in (*CHANNELS, *own) if name in pins}
-    inputs = _inputs(board)
+    inputs = board.analyzer.by_channel.values()
     for name, pin in checked.items():
         if name in own and not _OWN_NAME.fullmatch(name):
             raise CaptureError(f"{quoted(name)} is no name of a channel: give letters, digits and _ . -")
         if name not in own or not board.is_real:
-            _check_pin(name, pin, board)
-        elif pin not in inputs.values():
+            if not _PIN.fullmatch(pin):
+                raise CaptureError(f"{name}={pin[:40]}: that is no pin; write port and number, such as PA8.")
+            if not board.is_real and not _VIRTUAL_PIN.fullmatch(pin):
+                raise CaptureError(
+                    f"{name}={pin}: the virtual board has no such pin; it has PA0 to PE15, PH0 and PH1."
+                )
+        elif pin not in inputs:
             raise CaptureError(
                 f"{name}={pin[:40]}: say by which input of the analyzer a name of your own is captured, "
-                f"{', '.join(inputs.values())}; the bench's own names are {', '.join(CHANNELS)}."
+                f"{', '.join(inputs)}; the bench's own names are {', '.join(CHANNELS)}."
                 f"{near_miss(name, CHANNELS)}"
             )
     for by_name in (checked, places(checked, board)):
@@ -55,7 +60,7 @@ def places(pins: Mapping[str, str], board: BoardResource) -> dict[str, str]:
     """The channel of ours whose input each of `pins` has: its own, that of the input that is named,
     or one that is free.
     """
-    at = {theirs: ours for ours, theirs in _inputs(board).items()}
+    at = {theirs: ours for ours, theirs in board.analyzer.by_channel.items()}
     free = iter([name for name in CHANNELS if name not in pins])
     return {name: name if name in CHANNELS else at.get(pin) or next(free) for name, pin in pins.items()}
 
@@ -66,18 +71,5 @@ def clips(pins: Mapping[str, str], board: BoardResource) -> str:
     Inputs of channels without a pin are open.
     """
     clipped = {ours: pins[name] for name, ours in places(pins, board).items()}
-    return ",".join(f"{theirs}={clipped.get(ours, 'open')}" for ours, theirs in _inputs(board).items())
-
-
-def _inputs(board: BoardResource) -> dict[str, str]:
-    """The analyzer's input of each of our channels."""
-    return {name: f"D{number}" for number, name in enumerate(CHANNELS)} | board.analyzer.channels
-
-
-def _check_pin(channel: str, pin: str, board: BoardResource) -> None:
-    if not _PIN.fullmatch(pin):
-        raise CaptureError(f"{channel}={pin[:40]}: that is no pin; write port and number, such as PA8.")
-    if not board.is_real and not _VIRTUAL_PIN.fullmatch(pin):
-        raise CaptureError(
-            f"{channel}={pin}: the virtual board has no such pin; it has PA0 to PE15, PH0 and PH1."
-        )
+    inputs = board.analyzer.by_channel
+    return ",".join(f"{theirs}={clipped.get(ours, 'open')}" for ours, theirs in inputs.items())

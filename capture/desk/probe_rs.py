@@ -10,10 +10,9 @@ core runs, unheard, from then on, and its cycle counter stops until the firmware
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
 from pathlib import Path
 
-from capture.desk.loading import FIRMWARE, OPERATIONS, VERSION_WITHIN_S, Loader, files
+from capture.desk.loading import FIRMWARE, OPERATIONS, Loader, files
 from scenarios.operations import image_address
 
 
@@ -23,6 +22,7 @@ class ProbeRs(Loader):
     title = "probe-rs"
     program = "probe-rs"
     get = "install it as https://probe.rs says"
+    version = re.compile(r"^probe-rs (\S+)")
     target = 'what probe-rs calls the chip, such as "STM32F401RETx"'
 
     _SAME = "Verification successful"
@@ -41,12 +41,6 @@ class ProbeRs(Loader):
     def reset(self) -> None:
         """Resets the chip by the core's own request: the firmware starts."""
         self._call("reset", "reset", None)
-
-    def tools(self) -> Mapping[str, str]:
-        """probe-rs' version."""
-        done = self._run([self._program(), "--version"], within_s=VERSION_WITHIN_S)
-        words = done.stdout.split()
-        return {"probe_rs": words[1] if words[:1] == ["probe-rs"] and len(words) > 1 else "unknown"}
 
     def _call(self, to: str, subcommand: str, folder: Path | None, *words: str) -> str:
         settings = self._settings
