@@ -9,7 +9,7 @@ from markupsafe import Markup
 
 from base.files.whole import write_bytes
 from capture.checks.findings import BringUp, Figure
-from capture.checks.wiring import Clip, Place, svg
+from capture.checks.wiring import Clip, svg
 from dashboards.formatting import samplerate
 from dashboards.page.templates import render
 
@@ -20,8 +20,7 @@ class _Page:
 
     @property
     def drawing(self) -> Markup:
-        places = [dict(row) for row in self.bring_up.wiring]
-        return Markup(svg([Clip(place.pop("input"), Place(**place)) for place in places]))
+        return Markup(svg([Clip(**row) for row in self.bring_up.wiring]))
 
     @property
     def left(self) -> int:

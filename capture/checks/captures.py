@@ -29,7 +29,7 @@ from capture.conduct import run as conduct
 from capture.desk.bench import BoardResource
 from capture.desk.open_board import open_board
 from capture.instruments.calibration import fall_delay_samples
-from capture.reading.wire import COMMON_CHANNELS, Wire
+from capture.reading.wire import COMMON_CHANNELS
 from capture.summary.warnings import LATE_SAMPLES
 from firmware.build import fit
 from firmware.build import image as firmware
@@ -125,7 +125,30 @@ class Desk:
 
     def threshold(self) -> Finding:
         """Does the analyzer see rising and falling edges alike?"""
-        return of_threshold(judge(*read_stored(self.folders[-1]))[0].wire)
+        wire = judge(*read_stored(self.folders[-1]))[0].wire
+        sample_ns = NS_PER_S / wire.edges.samplerate_hz
+        late = {channel: fall_delay_samples(wire, channel) for channel in COMMON_CHANNELS}
+        delays = {channel: delay for channel, delay in late.items() if delay is not None}
+        if not delays:
+            return Finding(
+                "edges", "odd", "The common pulses are not there, which would tell.", ("See the wiring.",)
+            )
+        figures = tuple(
+            Figure(
+                f"{channel} falls later by",
+                round(delay * sample_ns, 1),
+                "ns",
+                round(LATE_SAMPLES * sample_ns, 1),
+            )
+            for channel, delay in delays.items()
+        )
+        worst = max(delays, key=lambda channel: abs(delays[channel]))
+        words = (
+            f"{worst} sees falling edges {delays[worst] * sample_ns:+.1f} ns later than rising ones, the "
+            f"farthest of all; {LATE_SAMPLES * sample_ns:.1f} ns are nothing."
+        )
+        state: State = "right" if abs(delays[worst]) <= LATE_SAMPLES else "odd"
+        return Finding("edges", state, words, figures=figures)
 
     def rate(self) -> Finding:
         """Does the analyzer keep up, without a sample lost?"""
@@ -136,15 +159,60 @@ class Desk:
             outcomes.append(self._run(plan))
             if outcomes[-1].verdict != "complete":
                 break
-        return of_rate(outcomes)
+        asked_samples = sum(manifest.tool_report.asked_samples for manifest in outcomes)
+        got = sum(manifest.total_samples for manifest in outcomes)
+        seconds = sum(manifest.total_samples / manifest.samplerate_hz for manifest in outcomes)
+        figures = (
+            Figure("captured", round(seconds, 3), "s", n=len(outcomes)),
+            Figure("samples", got, n=asked_samples),
+        )
+        bad = outcomes[-1]
+        if bad.verdict == "complete":
+            return Finding("samples", "right", f"No sample is missing in {seconds:.3g} s.", (), figures)
+        words = f"A capture is {bad.verdict}: the analyzer or its line does not keep up."
+        # Those that tell of samples before all others.
+        reasons = sorted(bad.reasons, key=lambda reason: "samples were lost" not in reason)
+        return Finding("samples", "wrong", words, tuple(reasons), figures)
 
     def clock(self) -> Finding:
         """Do the clocks of board and analyzer agree, by the last run?"""
-        return of_clock(self.last)
+        clock = self.last.clock
+        figures = tuple(
+            Figure(name, round((ratio - 1) * _PPM, 3), "ppm", round((uncertainty or 0.0) * _PPM, 3), edges)
+            for name, ratio, uncertainty, edges in (
+                ("by the frames", clock.ratio, clock.ratio_uncertainty, clock.start_edges + clock.end_edges),
+                ("by the cycle counter", clock.ratio_by_dwt, clock.ratio_by_dwt_uncertainty, None),
+            )
+            if ratio is not None
+        )
+        best = clock.ratio if clock.ratio_by_dwt is None else clock.ratio_by_dwt
+        if best is None:
+            return Finding(
+                "clock", "odd", "The frames do not tell.", ("Run ./lab redecode on the run of this step.",)
+            )
+        ppm, apart = (best - 1) * _PPM, figures[-1].plus_minus or 0.0
+        words = f"The analyzer's clock is {ppm:+,.2f} ppm off the board's, to {apart:,.2f}."
+        if abs(ppm) <= _CRYSTALS_PPM:
+            return Finding("clock", "right", words, (), figures)
+        return Finding("clock", "odd", f"{words} Two crystals differ by less.", figures=figures)
 
     def number(self) -> Finding:
         """What did the board measure in the last run?"""
-        return of_number(self.last)
+        manifest = self.last
+        wire, cycles = manifest.statistics["critical_ns"], manifest.statistics["dwt_cycles"]
+        budget = manifest.error_budget["critical_ns"].total.ns
+        if manifest.verdict != "complete" or wire.max is None or cycles.max is None:
+            words = f"The run is {manifest.verdict}, so its numbers may not be believed."
+            return Finding("section", "wrong", words, tuple(manifest.reasons))
+        figures = (
+            Figure("longest section, wire", round(wire.max, 1), "ns", budget and round(budget, 1), wire.n),
+            Figure("longest section, counter", round(cycles.max, 1), "cycles", None, cycles.n),
+        )
+        words = (
+            f"The longest critical section of {manifest.allocator} in {manifest.scenario} is "
+            f"{wire.max:,.1f} ns ± {budget or 0.0:,.1f} ns, of {wire.n:,}."
+        )
+        return Finding("section", "right", words, (), figures)
 
     def _run(self, plan: Plan, baud: int | None = None) -> Manifest:
         request = RunRequest(
@@ -190,86 +258,3 @@ def of_rest(edges: EdgeList) -> Finding:
         return Finding("inputs", "right", f"No input sees an edge in {seconds:.3g} s.", (), figures)
     words = f"Inputs see edges though no pin moves: {noisy} in {seconds:.3g} s."
     return Finding("inputs", "odd", words, figures=figures)
-
-
-def of_threshold(wire: Wire) -> Finding:
-    """How much later than rising edges each input sees falling ones, by the common pulses."""
-    sample_ns = NS_PER_S / wire.edges.samplerate_hz
-    late = {channel: fall_delay_samples(wire, channel) for channel in COMMON_CHANNELS}
-    delays = {channel: delay for channel, delay in late.items() if delay is not None}
-    if not delays:
-        return Finding(
-            "edges", "odd", "The common pulses are not there, which would tell.", ("See the wiring.",)
-        )
-    figures = tuple(
-        Figure(
-            f"{channel} falls later by", round(delay * sample_ns, 1), "ns", round(LATE_SAMPLES * sample_ns, 1)
-        )
-        for channel, delay in delays.items()
-    )
-    worst = max(delays, key=lambda channel: abs(delays[channel]))
-    words = (
-        f"{worst} sees falling edges {delays[worst] * sample_ns:+.1f} ns later than rising ones, the "
-        f"farthest of all; {LATE_SAMPLES * sample_ns:.1f} ns are nothing."
-    )
-    state: State = "right" if abs(delays[worst]) <= LATE_SAMPLES else "odd"
-    return Finding("edges", state, words, figures=figures)
-
-
-def of_rate(outcomes: list[Manifest]) -> Finding:
-    """Whether every sample of these runs came."""
-    asked_samples = sum(manifest.tool_report.asked_samples for manifest in outcomes)
-    got = sum(manifest.total_samples for manifest in outcomes)
-    seconds = sum(manifest.total_samples / manifest.samplerate_hz for manifest in outcomes)
-    figures = (
-        Figure("captured", round(seconds, 3), "s", n=len(outcomes)),
-        Figure("samples", got, n=asked_samples),
-    )
-    bad = outcomes[-1]
-    if bad.verdict == "complete":
-        return Finding("samples", "right", f"No sample is missing in {seconds:.3g} s.", (), figures)
-    words = f"A capture is {bad.verdict}: the analyzer or its line does not keep up."
-    # Those that tell of samples before all others.
-    reasons = sorted(bad.reasons, key=lambda reason: "samples were lost" not in reason)
-    return Finding("samples", "wrong", words, tuple(reasons), figures)
-
-
-def of_clock(manifest: Manifest) -> Finding:
-    """The analyzer's clock against the board's, by the frames and by the cycle counter."""
-    clock = manifest.clock
-    figures = tuple(
-        Figure(name, round((ratio - 1) * _PPM, 3), "ppm", round((uncertainty or 0.0) * _PPM, 3), edges)
-        for name, ratio, uncertainty, edges in (
-            ("by the frames", clock.ratio, clock.ratio_uncertainty, clock.start_edges + clock.end_edges),
-            ("by the cycle counter", clock.ratio_by_dwt, clock.ratio_by_dwt_uncertainty, None),
-        )
-        if ratio is not None
-    )
-    best = clock.ratio if clock.ratio_by_dwt is None else clock.ratio_by_dwt
-    if best is None:
-        return Finding(
-            "clock", "odd", "The frames do not tell.", ("Run ./lab redecode on the run of this step.",)
-        )
-    ppm, apart = (best - 1) * _PPM, figures[-1].plus_minus or 0.0
-    words = f"The analyzer's clock is {ppm:+,.2f} ppm off the board's, to {apart:,.2f}."
-    if abs(ppm) <= _CRYSTALS_PPM:
-        return Finding("clock", "right", words, (), figures)
-    return Finding("clock", "odd", f"{words} Two crystals differ by less.", figures=figures)
-
-
-def of_number(manifest: Manifest) -> Finding:
-    """The longest critical section of a whole run, on the wire and by the cycle counter."""
-    wire, cycles = manifest.statistics["critical_ns"], manifest.statistics["dwt_cycles"]
-    budget = manifest.error_budget["critical_ns"].total.ns
-    if manifest.verdict != "complete" or wire.max is None or cycles.max is None:
-        words = f"The run is {manifest.verdict}, so its numbers may not be believed."
-        return Finding("section", "wrong", words, tuple(manifest.reasons))
-    figures = (
-        Figure("longest section, wire", round(wire.max, 1), "ns", budget and round(budget, 1), wire.n),
-        Figure("longest section, counter", round(cycles.max, 1), "cycles", None, cycles.n),
-    )
-    words = (
-        f"The longest critical section of {manifest.allocator} in {manifest.scenario} is {wire.max:,.1f} ns "
-        f"± {budget or 0.0:,.1f} ns, of {wire.n:,}."
-    )
-    return Finding("section", "right", words, (), figures)

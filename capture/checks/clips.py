@@ -141,7 +141,7 @@ def judge(seen: Sequence[Seen], clips: Sequence[Clip]) -> Finding:
     """
     inputs, remedies = [], []
     for number, (saw, clip) in enumerate(zip(seen, clips, strict=True)):
-        sees = tuple(clips[pin].place.channel for pin in sorted(saw.pins))
+        sees = tuple(clips[pin].channel for pin in sorted(saw.pins))
         state: ClipState = "noisy" if saw.strays else "right"
         if not sees:
             state = "missing"
@@ -157,7 +157,7 @@ def judge(seen: Sequence[Seen], clips: Sequence[Clip]) -> Finding:
                 f"{clip.input} sees its pin, and {saw.strays} pulses that no pin sent there: shorten its "
                 "wire and the ground's, or use a second ground."
             )
-        inputs.append(ClippedInput(clip.input, clip.place.channel, state, sees))
+        inputs.append(ClippedInput(clip.input, clip.channel, state, sees))
     right = sum(clip.state == "right" for clip in inputs)
     figures = (Figure("clips that are right", right, n=len(inputs)),)
     if right == len(inputs):

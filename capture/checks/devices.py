@@ -15,8 +15,9 @@ import re
 import subprocess
 import sys
 from collections.abc import Iterator
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass
 from pathlib import Path
+from typing import Any
 
 from base.files.errors import CaptureError
 from base.paths import ROOT
@@ -219,31 +220,27 @@ def ask(board: BoardResource) -> Facts:
     """Everything that sigrok-cli, pyOCD, pySerial and the kernel say of this board's desk. Each has
     a bounded time. Raises signals.Stopped.
     """
-    loader, faults = board.loader, []
     names = (read(file) for file in PROCESSES.glob("[0-9]*/comm"))
-    facts = Facts(modem_manager=any(name == "ModemManager" for name in names))
+    facts: dict[str, Any] = {"modem_manager": any(name == "ModemManager" for name in names)}
+    faults = []
     try:
-        facts = replace(facts, analyzers=devices(board.analyzer))
+        facts["analyzers"] = devices(board.analyzer)
     except CaptureError as error:
         faults.append(("analyzer", str(error)))
     try:
-        facts = replace(facts, loader=" ".join(loader.programmer().tools().values()) if loader.way else "")
+        if board.loader.way:
+            facts["loader"] = " ".join(board.loader.programmer().tools().values())
     except CaptureError as error:
         faults.append(("loader", str(error)))
     try:
         command = [*children.with_devices(), sys.executable, "-m", "capture.checks.devices"]
-        done = children.run(command, within_s=WITHIN_S, folder=ROOT)
-        document = json.loads(done.stdout)
-        facts = replace(
-            facts,
-            probes=tuple(Probe(**row) for row in document["probes"]),
-            ports=tuple(Port(**row) for row in document["ports"]),
-            usb=tuple(UsbDevice(**row) for row in document["usb"]),
-        )
+        document = json.loads(children.run(command, within_s=WITHIN_S, folder=ROOT).stdout)
+        for name, kind in (("probes", Probe), ("ports", Port), ("usb", UsbDevice)):
+            facts[name] = tuple(kind(**row) for row in document[name])
     except (subprocess.TimeoutExpired, ValueError, KeyError, TypeError):
         words = "pyOCD cannot list its probes: unplug the board and plug it in again."
         faults.append(("probe", words))
-    return replace(facts, faults=tuple(faults))
+    return Facts(**facts, faults=tuple(faults))
 
 
 def read(file: Path) -> str:

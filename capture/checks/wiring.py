@@ -8,7 +8,7 @@ light ground of its own, so that it can be read on a dark page, too.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, astuple, dataclass
 from pathlib import Path
 from string import Template
 from xml.sax.saxutils import escape
@@ -16,45 +16,34 @@ from xml.sax.saxutils import escape
 from base.run_folder.channels import CHANNELS
 from capture.desk.bench import BoardResource
 from firmware.build import boards
-from firmware.build.boards import Board
 
 GROUND = "GND"
-
-
-@dataclass(frozen=True)
-class Place:
-    """Where a channel is on a board, by its table (ST's UM1724, "Extension connectors").
-
-    `pin` is the chip's, `header` the Arduino's name, `connector` the connector and its position,
-    and `morpho` where the same pin is on ST's own headers.
-    """
-
-    channel: str
-    pin: str
-    header: str
-    connector: str
-    morpho: str
-
-    def __str__(self) -> str:
-        return f"{self.channel} ({self.header}, {self.connector})"
 
 
 GROUND_CONNECTOR = "CN6-6 or CN6-7"
 GROUND_MORPHO = "CN7-20"
 
 
-def places(board: Board) -> tuple[Place, ...]:
-    """Where the channels are, in the order of CHANNELS."""
-    pins = board.pins
-    return tuple(Place(channel, **pins[channel].model_dump()) for channel in CHANNELS)
-
-
 @dataclass(frozen=True)
 class Clip:
-    """One clip: the analyzer's own name of the input, and the place that it belongs on."""
+    """A clip: the analyzer's own name of the input, the channel, and where that is on a board, by
+    its table (ST's UM1724, "Extension connectors").
+
+    `pin` is the chip's, `header` the Arduino's name, `connector` the connector and its position,
+    and `morpho` where the same pin is on ST's own headers.
+    """
 
     input: str
-    place: Place
+    channel: str
+    pin: str
+    header: str
+    connector: str
+    morpho: str
+
+    @property
+    def place(self) -> str:
+        """Where it belongs, in words."""
+        return f"{self.channel} ({self.header}, {self.connector})"
 
 
 def clips(board: BoardResource) -> tuple[Clip, ...]:
@@ -62,20 +51,14 @@ def clips(board: BoardResource) -> tuple[Clip, ...]:
 
     Where bench.toml names no inputs, they are the analyzer's first eight.
     """
-    named = board.analyzer.channels
-    return tuple(
-        Clip(named.get(place.channel, f"D{number}"), place)
-        for number, place in enumerate(places(board.board))
-    )
+    inputs, pins = board.analyzer.by_channel, board.board.pins
+    return tuple(Clip(inputs[channel], channel, **pins[channel].model_dump()) for channel in CHANNELS)
 
 
 def as_text(board: BoardResource) -> str:
     """The plan as a table, a line for each clip, and the ground."""
     rows = [("input", "channel", "pin", "header", "connector")]
-    rows += [
-        (clip.input, clip.place.channel, clip.place.pin, clip.place.header, clip.place.connector)
-        for clip in clips(board)
-    ]
+    rows += [astuple(clip)[:-1] for clip in clips(board)]
     rows.append((GROUND, "", GROUND, GROUND, GROUND_CONNECTOR))
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     lines = ["  ".join(map(str.ljust, row, widths)).rstrip() for row in rows]
@@ -87,7 +70,7 @@ def as_text(board: BoardResource) -> str:
 
 def as_json(board: BoardResource) -> list[dict[str, str]]:
     """The plan's rows, without the ground."""
-    return [{"input": clip.input, **asdict(clip.place)} for clip in clips(board)]
+    return [asdict(clip) for clip in clips(board)]
 
 
 # Where nucleo.svg has what follows. ST's own headers have odd numbers in the left column.
@@ -122,62 +105,48 @@ _COLOURS = {
 }
 
 
-@dataclass(frozen=True)
-class _Wire:
-    """From a pin of the board, at `x` and `y`, to an input of the analyzer, at `to_y`."""
-
-    name: str
-    input: str
-    morpho: str
-    x: int
-    y: int
-    to_y: int
-
-
 def svg(clips: Sequence[Clip], title: str = "") -> str:
     """The picture of these eight clips and the ground on the board called `title`; without one, on
     the default board. Equal clips give equal bytes.
     """
     title = title or boards.default().title
-    ends = [(clip.place.channel, clip.input, clip.place.morpho, clip.place.connector) for clip in clips]
-    ends.append((GROUND, GROUND, GROUND_MORPHO, "CN6-6"))
-    wires = []
-    for row, (name, theirs, morpho, connector) in enumerate(ends):
-        socket, _, number = connector.partition("-")
-        first, step, x, top = _CONNECTORS[socket]
-        y = top + _PITCH * (int(number) - first) * step
-        wires.append(_Wire(name, theirs, morpho, x, y, _INPUT_TOP + _INPUT_PITCH * row))
-    rounds = sorted(wire.y for wire in wires if wire.x == _LEFT)
     return Template(_BACKGROUND.read_text(encoding="utf-8")).substitute(
         title=escape(title),
         chip=escape(title.rpartition("-")[2]),
-        words=escape("; ".join(f"{clip.input} on {clip.place.header}" for clip in clips)),
-        wires="\n".join(line for wire in wires for line in _drawn(wire, rounds)),
+        words=escape("; ".join(f"{clip.input} on {clip.header}" for clip in clips)),
+        wires="\n".join(_wires([*clips, Clip(GROUND, GROUND, GROUND, GROUND, "CN6-6", GROUND_MORPHO)])),
     )
 
 
-def _drawn(wire: _Wire, rounds: list[int]) -> Iterator[str]:
-    """The wire, both its ends, and the pin that a clip may take instead."""
-    colour = _COLOURS[wire.name]
-    name, _, number = wire.morpho.partition("-")
-    row, column = divmod(int(number) - 1, 2)
-    x, y = _MORPHO_X[name] + 14 * column, _MORPHO_TOP + _PITCH * row
-    yield f'<rect x="{x - 3}" y="{y - 3}" width="6" height="6" rx="1" fill="#ffcf4d"/>'
-    yield f'<rect x="{wire.x - 5}" y="{wire.y - 5}" width="10" height="10" rx="1" fill="#f5f6f7"/>'
-    path = f"M{wire.x} {wire.y}"
-    if wire.x == _LEFT:
-        around = _ROUND_PITCH * rounds.index(wire.y)
-        path += f"H{_OUTER_X + around}V{_LOWEST_Y - around}"
-    path += f"H{_FIRST_LANE + _LANE_PITCH * [*_COLOURS].index(wire.name)}V{wire.to_y}H{_INPUT_X}"
-    for stroke, width in (("#fbfaf7", 6), (colour, 3)):
-        style = f'stroke="{stroke}" stroke-width="{width}" stroke-linejoin="round" stroke-linecap="round"'
-        yield f'<path d="{path}" fill="none" {style}/>'
-    yield f'<circle cx="{_INPUT_X}" cy="{wire.to_y}" r="5" fill="{colour}"/>'
-    yield _label(_INPUT_X + 14, wire.to_y, wire.input, "#111111")
-    if wire.name != GROUND:
-        yield _label(_NAME_X, wire.to_y, wire.name, colour, "end")
-        side, anchor = (54, "start") if wire.x == _LEFT else (-54, "end")
-        yield _label(wire.x + side, wire.y, wire.name, colour, anchor)
+def _wires(clips: Sequence[Clip]) -> Iterator[str]:
+    """Each wire, both its ends, and the pin that a clip may take instead."""
+    pins = []
+    for clip in clips:
+        socket, _, number = clip.connector.partition("-")
+        first, step, x, top = _CONNECTORS[socket]
+        pins.append((x, top + _PITCH * (int(number) - first) * step))
+    rounds = sorted(y for x, y in pins if x == _LEFT)
+    for place, (clip, (x, y)) in enumerate(zip(clips, pins, strict=True)):
+        colour, to_y = _COLOURS[clip.channel], _INPUT_TOP + _INPUT_PITCH * place
+        name, _, number = clip.morpho.partition("-")
+        row, column = divmod(int(number) - 1, 2)
+        morpho_x, morpho_y = _MORPHO_X[name] + 14 * column, _MORPHO_TOP + _PITCH * row
+        yield f'<rect x="{morpho_x - 3}" y="{morpho_y - 3}" width="6" height="6" rx="1" fill="#ffcf4d"/>'
+        yield f'<rect x="{x - 5}" y="{y - 5}" width="10" height="10" rx="1" fill="#f5f6f7"/>'
+        path = f"M{x} {y}"
+        if x == _LEFT:
+            around = _ROUND_PITCH * rounds.index(y)
+            path += f"H{_OUTER_X + around}V{_LOWEST_Y - around}"
+        path += f"H{_FIRST_LANE + _LANE_PITCH * [*_COLOURS].index(clip.channel)}V{to_y}H{_INPUT_X}"
+        for stroke, width in (("#fbfaf7", 6), (colour, 3)):
+            style = f'stroke="{stroke}" stroke-width="{width}" stroke-linejoin="round" stroke-linecap="round"'
+            yield f'<path d="{path}" fill="none" {style}/>'
+        yield f'<circle cx="{_INPUT_X}" cy="{to_y}" r="5" fill="{colour}"/>'
+        yield _label(_INPUT_X + 14, to_y, clip.input, "#111111")
+        if clip.channel != GROUND:
+            yield _label(_NAME_X, to_y, clip.channel, colour, "end")
+            side, anchor = (54, "start") if x == _LEFT else (-54, "end")
+            yield _label(x + side, y, clip.channel, colour, anchor)
 
 
 def _label(x: int, y: int, words: str, colour: str, anchor: str = "start") -> str:

@@ -17,11 +17,10 @@ from base.run_folder.edges import CHANNELS
 from base.tests.sentences import is_sentence
 from capture.checks.clips import check, judge, read
 from capture.checks.findings import Finding
-from capture.checks.wiring import clips, places, svg
+from capture.checks.wiring import clips, svg
 from capture.desk.bench import BoardResource, read_bench
 from capture.desk.presets import presets
 from capture.tests.desk import PINS, Desk
-from firmware.build import boards
 from tests.sentences import Sentences
 
 CLIPS = clips(read_bench().board("nucleo"))
@@ -149,9 +148,9 @@ def test_clips_that_are_exchanged_are_named(tmp_path: Path) -> None:
 # says.
 
 
-PLACES = places(boards.default())
 DOCS = ROOT / "docs" / "reference"
 NUCLEO = read_bench().board("nucleo")
+PLACES = clips(NUCLEO)
 PICTURE = (DOCS / "wiring.svg").read_text()
 
 
