@@ -6,7 +6,6 @@ one model.
 
 from __future__ import annotations
 
-import json
 import math
 import re
 from collections.abc import Mapping
@@ -14,6 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
+from pydantic_core import to_json
 
 from ..files.complaints import WrongValueError, quoted
 from ..files.documents import Document, Table, open_json
@@ -723,8 +723,10 @@ class Manifest(Table):
 
     @classmethod
     def of(cls, values: Mapping[str, Any]) -> Manifest:
-        """The manifest of plain values. Raises ValidationError where they are no run.json."""
-        return cls.model_validate_json(json.dumps(values))
+        """The manifest of values, models and dataclasses. Raises ValidationError where they are no
+        run.json.
+        """
+        return cls.model_validate_json(to_json(values))
 
     def as_json(self) -> dict[str, Any]:
         """The content of the file, in the order of the file."""

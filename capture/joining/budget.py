@@ -66,7 +66,7 @@ class Budget:
                 }
                 for name, ns in terms.items()
             },
-            "undecided": undecided and undecided.model_dump(),
+            "undecided": undecided,
         }
 
 

@@ -16,12 +16,11 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 import polars as pl
 
-from base.run_folder.edges import Levels, Samples
 from base.run_folder.quantities import CONTROL, LATENCY, TASK, Quantity
 from base.run_folder.records import Boot, CostRecord, LatencyRange, StatRecord
 from capture.instruments.calibration import skew_between
@@ -85,25 +84,12 @@ TASK_SOONER_USUALLY = (0, 1)
 
 
 @dataclass(frozen=True)
-class Answers:
-    """The answers of a class on the wire, one element each.
-
-    `sample` int64[n] is the pin's rise. `least` and `most`, int64[n], bound the samples from the
-    stimulus to it. The row of the operation is `row`, int64[n], or -1. It surely met the operation
-    where `met` is true, and surely none where `missed` is.
-    """
-
-    sample: Samples
-    least: Samples
-    most: Samples
-    row: Samples
-    met: Levels
-    missed: Levels
-
-
-@dataclass(frozen=True)
 class LatencyWitness:
     """A class of latencies by wire and timer. What the offset may be, COST and the skew bound.
+
+    `answers` has a row for each answer on the wire: `sample` is the pin's rise, `least` and `most`
+    bound the samples from the stimulus to it. The row of the operation is `row`, or -1. It surely
+    met the operation where `met` is true, and surely none where `missed` is.
 
     `operations` has a row for each operation that wire or timer say was met: `seq`, `number` and
     `ticks` by the timer, `least_number` and `most_number` by the wire. In cycles for one answer,
@@ -115,7 +101,7 @@ class LatencyWitness:
     """
 
     of: LatencyClass
-    answers: Answers
+    answers: pl.DataFrame
     operations: pl.DataFrame
     offset: Offset | None
     offset_bounds_cycles: tuple[float, float] | None
@@ -144,16 +130,16 @@ class LatencyWitness:
         None where it did not tell of this one: it met an operation together with others, or it met
         none and was not the latest of its kind.
         """
-        at = np.flatnonzero(self.answers.sample == answer_sample)
-        if self.offset is None or not len(at):
+        rows = self.answers.filter(pl.col("sample") == answer_sample).rows(named=True)
+        if self.offset is None or not rows:
             return None
-        first = at[0]
-        if self.answers.met[first]:
-            row = self.operations.filter(pl.col("row") == int(self.answers.row[first]))
+        answer = rows[0]
+        if answer["met"]:
+            row = self.operations.filter(pl.col("row") == answer["row"])
             alone = not row.is_empty() and row["number"][0] == 1
             return float(row["ticks"][0]) - self.offset.cycles if alone else None
-        between = self.answers.most[self.answers.missed]
-        if self.between is None or not self.answers.missed[first] or self.answers.most[first] < between.max():
+        latest = answer["missed"] and answer["most"] == self.answers.filter("missed")["most"].max()
+        if self.between is None or not latest:
             return None
         return self.between.most_ticks - self.offset.cycles
 
@@ -196,14 +182,11 @@ def _witness(
     costs = [cost for cost in instruments.log.all(CostRecord) if cost.instrument == "TIMER"]
     read_cycles = max((cost.most_cycles for cost in costs), default=0)
     spread = read_cycles - min((cost.least_cycles for cost in costs), default=0)
-    waits = wire.waits(*of.channels)
-    row, met, missed = _operations_met(operations, waits.answer)
-    most_samples = waits.length + _interrupted(wire, waits.answer, of)
-    answers = Answers(waits.answer, waits.length, most_samples, row, met, missed)
+    slack_cycles = cycles + spread / 2
+    answers = _answers(wire, operations, of)
     table = _by_operation(answers, operations, of)
-    offset = _fit(table, cycles, cycles + spread / 2)
-    between = stat.between(of.told) if stat else None
-    least, most = _between(answers, instruments, offset, cycles, spread)
+    offset = _fit(table, cycles, slack_cycles)
+    least, most = _between(answers, instruments, offset, cycles, slack_cycles)
     # The read comes after the pin's rise, and no later than COST says. The analyzer sees both edges
     # to a sample, and the channels as far apart as the common pulses tell.
     skew, bounds = skew_between(wire, *of.channels), None
@@ -213,66 +196,55 @@ def _witness(
     return LatencyWitness(
         of=of,
         answers=answers,
-        operations=_compared(table, instruments, offset, cycles, spread),
+        operations=_compared(table, instruments, offset, cycles, slack_cycles),
         offset=offset,
         offset_bounds_cycles=bounds,
         offset_of_others=None,
-        between=between,
+        between=stat.between(of.told) if stat else None,
         between_least=least,
         between_most=most,
     )
 
 
-def _interrupted(wire: Wire, rises: Samples, of: LatencyClass) -> Samples:
-    """How many samples a control interrupt may have put between each rise and the read: it keeps
-    no other class from reading the counter.
-    """
+def _answers(wire: Wire, operations: pl.DataFrame, of: LatencyClass) -> pl.DataFrame:
+    waits = wire.waits(*of.channels)
+    rises, length = waits.answer, waits.length
+    # How many samples a control interrupt may have put between each rise and the read: it keeps no
+    # other class from reading the counter.
+    more = np.zeros(len(rises), dtype=np.int64)
     control = pulses(wire.until_end, "CISR")
-    if of.told != "isr" or not len(control):
-        return np.zeros(len(rises), dtype=np.int64)
-    cycle = wire.samples_per_cycle
-    next_ = np.minimum(np.searchsorted(control.start, rises, "right"), len(control) - 1)
-    came = (control.start[next_] > rises) & (control.start[next_] <= rises + BETWEEN_CYCLES * cycle)
-    took = control.width[next_] + np.ceil(CONTROL_AROUND_CYCLES * cycle)
-    return np.where(came, took, 0.0).astype(np.int64)
-
-
-def _operations_met(operations: pl.DataFrame, rises: Samples) -> tuple[Samples, Levels, Levels]:
-    """Of each rise the row of the operation that it may
-    have met, whether it did, whether it did not.
-    """
+    if of.told == "isr" and len(control):
+        cycle = wire.samples_per_cycle
+        next_ = np.minimum(np.searchsorted(control.start, rises, "right"), len(control) - 1)
+        came = (control.start[next_] > rises) & (control.start[next_] <= rises + BETWEEN_CYCLES * cycle)
+        took = control.width[next_] + np.ceil(CONTROL_AROUND_CYCLES * cycle)
+        more = np.where(came, took, 0.0).astype(np.int64)
+    # The operation that each may have met, whether it did, whether it did not.
     whole = operations.with_row_index("row").drop_nulls(["start_sample", "wire_operation_samples"])
-    if whole.is_empty():
-        none = np.zeros(len(rises), dtype=np.bool_)
-        return np.full(len(rises), -1, dtype=np.int64), none, ~none
-    start = whole["start_sample"].to_numpy()
-    end = start + whole["wire_operation_samples"].to_numpy()
+    start, width = whole["start_sample"].to_numpy(), whole["wire_operation_samples"].to_numpy()
     at = np.searchsorted(start, rises + NEAR_SAMPLES, "right") - 1
-    met = (at >= 0) & (rises > start[at] + NEAR_SAMPLES) & (rises < end[at] - NEAR_SAMPLES)
-    missed = (at < 0) | (rises > end[at] + NEAR_SAMPLES)
-    row = np.where(missed, -1, whole["row"].to_numpy().astype(np.int64)[at])
-    return row, met, missed
+    begin, end, row = (np.append(column, 0)[at] for column in (start, start + width, whole["row"].to_numpy()))
+    missed = (at < 0) | (rises > end + NEAR_SAMPLES)
+    return pl.DataFrame(
+        {
+            "sample": rises,
+            "least": length,
+            "most": length + more,
+            "row": np.where(missed, -1, row.astype(np.int64)),
+            "met": (at >= 0) & (rises > begin + NEAR_SAMPLES) & (rises < end - NEAR_SAMPLES),
+            "missed": missed,
+        }
+    )
 
 
-def _by_operation(answers: Answers, operations: pl.DataFrame, of: LatencyClass) -> pl.DataFrame:
+def _by_operation(answers: pl.DataFrame, operations: pl.DataFrame, of: LatencyClass) -> pl.DataFrame:
     """What wire and timer tell of each operation that one of them says was met."""
-    possible = ~answers.missed
-    wire = (
-        pl.DataFrame(
-            {
-                "row": answers.row[possible],
-                "sure": answers.met[possible],
-                "least": answers.least[possible],
-                "most": answers.most[possible],
-            }
-        )
-        .group_by("row")
-        .agg(
-            least_number=pl.col("sure").sum().cast(pl.Int64),
-            most_number=pl.len().cast(pl.Int64),
-            least=pl.when("sure").then("least").otherwise(pl.min_horizontal("least", 0)).sum(),
-            most=pl.when("sure").then("most").otherwise(pl.max_horizontal("most", 0)).sum(),
-        )
+    possible = answers.filter(~pl.col("missed")).group_by("row")
+    wire = possible.agg(
+        least_number=pl.col("met").sum().cast(pl.Int64),
+        most_number=pl.len().cast(pl.Int64),
+        least=pl.when("met").then("least").otherwise(pl.min_horizontal("least", 0)).sum(),
+        most=pl.when("met").then("most").otherwise(pl.max_horizontal("most", 0)).sum(),
     )
     table = operations.with_row_index("row").select(
         pl.col("row").cast(pl.Int64),
@@ -316,7 +288,7 @@ def _fit(table: pl.DataFrame, cycles: float, slack_cycles: float) -> Offset | No
 
 
 def _compared(
-    table: pl.DataFrame, instruments: Instruments, offset: Offset | None, cycles: float, spread: float
+    table: pl.DataFrame, instruments: Instruments, offset: Offset | None, cycles: float, slack_cycles: float
 ) -> pl.DataFrame:
     """`table` with how far timer and wire are apart for each answer, and how far they may be."""
     if offset is None:
@@ -329,7 +301,7 @@ def _compared(
         pl.when(excess < least).then(excess - least).when(excess > most).then(excess - most).otherwise(0.0)
     )
     clock = instruments.clock_uncertainty * pl.col("most") * cycles / pl.col("number")
-    allowed = cycles + spread / 2 + offset.uncertainty_cycles + clock
+    allowed = slack_cycles + offset.uncertainty_cycles + clock
     return table.with_columns(
         apart_cycles=pl.when(counted).then(outside / pl.col("number")),
         allowed_cycles=pl.when(counted).then(allowed),
@@ -337,21 +309,30 @@ def _compared(
 
 
 def _between(
-    answers: Answers, instruments: Instruments, offset: Offset | None, cycles: float, spread: float
+    answers: pl.DataFrame,
+    instruments: Instruments,
+    offset: Offset | None,
+    cycles: float,
+    slack_cycles: float,
 ) -> tuple[tuple[float, float] | None, tuple[float, float] | None]:
     """What the wire lets the least and the greatest reading between operations be, in ticks.
 
     Of the answers that may have met an operation, none need have been among them. None where no
     answer surely was, or no offset is known.
     """
-    sure, possible = answers.missed, ~answers.met
-    if offset is None or not sure.any():
+    sure, possible = answers.filter("missed"), answers.filter(~pl.col("met"))
+    if offset is None or sure.is_empty():
         return None, None
-    slack = cycles + spread / 2 + offset.uncertainty_cycles
-    slack += instruments.clock_uncertainty * float(answers.most[possible].max()) * cycles
-    low = answers.least * cycles + offset.cycles - slack
-    high = answers.most * cycles + offset.cycles + slack
+    latest: Any = possible["most"].max()
+    slack = slack_cycles + offset.uncertainty_cycles + instruments.clock_uncertainty * latest * cycles
+
+    def low(samples: Any) -> float:
+        return float(samples * cycles + offset.cycles - slack)
+
+    def high(samples: Any) -> float:
+        return float(samples * cycles + offset.cycles + slack)
+
     return (
-        (float(low[possible].min()), float(high[sure].min())),
-        (float(low[sure].max()), float(high[possible].max())),
+        (low(possible["least"].min()), high(sure["most"].min())),
+        (low(sure["least"].max()), high(latest)),
     )

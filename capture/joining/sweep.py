@@ -89,15 +89,14 @@ def summarise_sweep(plan: Plan, joined: Join, wire: Wire, allowed: Allowed) -> d
     matched = match_stimuli(plan, joined, wire.core_hz)
     if matched is None:
         return None
-    undisturbed = matched.filter(~pl.col("disturbed"))
-    undisturbed = with_lead_and_tail(undisturbed, wire.critical, wire.edges.sample_ns)
-    lead_ns = _greatest(undisturbed.filter(pl.col("label") == EMPTY), "lead_ns")
+    matched = with_lead_and_tail(matched, wire.critical, wire.edges.sample_ns)
+    empty = matched.filter(~pl.col("disturbed") & (pl.col("label") == EMPTY))
+    lead_ns = _greatest(empty, "lead_ns")
     return {
         "lead_ns": lead_ns,
         "lead_budget_ns": allowed(("STIM", "CRIT"), lead_ns),
         "curves": [
-            _curve(label, matched, undisturbed, lead_ns, allowed)
-            for label in matched["label"].unique(maintain_order=True)
+            _curve(rows, lead_ns, allowed) for rows in matched.partition_by("label", maintain_order=True)
         ],
     }
 
@@ -134,15 +133,8 @@ def with_lead_and_tail(
     )
 
 
-def _curve(
-    label: str | None,
-    matched: pl.DataFrame,
-    undisturbed: pl.DataFrame,
-    lead_ns: float | None,
-    allowed: Allowed,
-) -> dict[str, Any]:
-    of_label = pl.col("label").eq_missing(pl.lit(label, dtype=pl.String))
-    matched, undisturbed = matched.filter(of_label), undisturbed.filter(of_label)
+def _curve(matched: pl.DataFrame, lead_ns: float | None, allowed: Allowed) -> dict[str, Any]:
+    undisturbed = matched.filter(~pl.col("disturbed"))
     answered = undisturbed.drop_nulls("isr_latency_ns")
     ordered = answered.sort("isr_latency_ns", descending=True, maintain_order=True)
     worst = ordered.row(0, named=True) if ordered.height else {}
@@ -161,7 +153,7 @@ def _curve(
     if critical_ns is not None and entry_ns is not None and entry_budget_ns is not None:
         within = bool(abs(worst["isr_latency_ns"] - critical_ns - entry_ns) <= entry_budget_ns)
     return {
-        "label": label,
+        "label": matched["label"][0],
         "depth": worst.get("depth"),
         "n": matched.height,
         "disturbed": matched.height - undisturbed.height,

@@ -223,7 +223,7 @@ def summarise_observed(seen: Seen, request: Asked, notes: Sequence[str] = ()) ->
         "unasked": wire.unasked,
         "open_ns": wire.open_ns,
         "calibration_ns": wire.calibration_ns,
-        "kept": _windows(wire.kept) if wire.kept else None,
+        "kept": wire.kept and _windows(wire.kept),
     }
     return ObservedManifest.model_validate(content)
 

@@ -5,7 +5,7 @@ See docs/reference/run-json.md.
 
 from __future__ import annotations
 
-from dataclasses import asdict, replace
+from dataclasses import replace
 from itertools import product
 from typing import Any
 
@@ -43,21 +43,19 @@ def summarise_run(evidence: Evidence, setting: Setting) -> Manifest:
     bounds = compare_bounds(setting.bounds, evidence)
     sweep = _sweep(evidence)
     waited = heap_wait(evidence)
+    # The virtual board ran, and its table is not there.
+    counted = evidence.instructions.of or evidence.instructions.why_none or joined.operations.is_empty()
+    uncounted = "virtual_nucleo" in setting.tools and not counted
     return Manifest.of(
         {
             "schema": SCHEMA,
             "verdict": verdict,
-            "reasons": list(reasons),
+            "reasons": reasons,
             "scenario": plan.name,
             "parameters": plan.parameters,
             "ramp": plan.ramp,
             "seed": plan.seed,
-            "stimulus": {
-                "mode": plan.stimulus.mode,
-                "period_ticks": plan.stimulus.period_ticks,
-                "control_period_ticks": plan.stimulus.control_period_ticks,
-                "parameter": plan.stimulus.parameter,
-            },
+            "stimulus": plan.stimulus,
             "records": plan.records,
             "image_crc32": f"{plan.image_crc32:08X}",
             **_where_it_ran(evidence, setting),
@@ -65,9 +63,7 @@ def summarise_run(evidence: Evidence, setting: Setting) -> Manifest:
             "probes_source": evidence.probes.source,
             **by_quantity(
                 joined.samples,
-                lambda quantity, rows: summarise(
-                    rows[quantity.column], quantity.still_open(rows)
-                ).model_dump(),
+                lambda quantity, rows: summarise(rows[quantity.column], quantity.still_open(rows)),
             ),
             **instruments(evidence),
             "intervals": intervals(joined.samples, plan.ramp),
@@ -82,8 +78,8 @@ def summarise_run(evidence: Evidence, setting: Setting) -> Manifest:
                 for quantity in QUANTITIES
             },
             "bounds": bounds,
-            "memory": setting.memory.figures.model_dump() if setting.memory else None,
-            "footprint": setting.footprint.model_dump() if setting.footprint else None,
+            "memory": setting.memory and setting.memory.figures,
+            "footprint": setting.footprint,
             "interrupts": _interrupt_counts(evidence),
             "serial": {
                 "bytes": log.byte_count,
@@ -96,7 +92,11 @@ def summarise_run(evidence: Evidence, setting: Setting) -> Manifest:
                 *warnings(evidence),
                 *sweep_disproven(sweep),
                 *exceeded_bounds(bounds),
-                *_uncounted(evidence, setting),
+                *(
+                    [f"{COUNTS} is missing: the instructions of the critical sections are not known."]
+                    if uncounted
+                    else []
+                ),
                 *setting.notes,
             ],
         }
@@ -117,26 +117,22 @@ def _where_it_ran(evidence: Evidence, setting: Setting) -> dict[str, Any]:
         "total_samples": evidence.edges.total_samples,
         "firmware": {
             "elf_sha256": setting.elf_sha256,
-            "kernel": boot.kernel if boot else None,
-            "heap_bytes": boot.heap_bytes if boot else None,
-            "core_hz": boot.core_hz if boot else None,
-            "flash_acr": f"{boot.flash_acr:08X}" if boot else None,
-            "free_blocks_at_start": boot.free_blocks if boot else None,
+            "kernel": boot and boot.kernel,
+            "heap_bytes": boot and boot.heap_bytes,
+            "core_hz": boot and boot.core_hz,
+            "flash_acr": boot and f"{boot.flash_acr:08X}",
+            "free_blocks_at_start": boot and boot.free_blocks,
             "kernel_calls": "kernel_calls" in evidence.plan.extras,
             **({"urgent_task": True} if "urgent_task" in evidence.plan.extras else {}),
         },
-        "asked": evidence.asked.model_dump(mode="json") if evidence.asked else None,
-        "imported": setting.imported.model_dump(mode="json") if setting.imported else None,
-        **(
-            {"glitches": {"longest_samples": left_out.longest_samples, "count": dict(left_out.count)}}
-            if (left_out := evidence.glitches)
-            else {}
-        ),
-        "locking": boot.locking if boot else None,
+        "asked": evidence.asked,
+        "imported": setting.imported,
+        **({"glitches": evidence.glitches} if evidence.glitches else {}),
+        "locking": boot and boot.locking,
         "knobs": knobs,
         "turned_knobs": {name: value for name, value in knobs.items() if defaults.get(name) != value},
-        "tools": dict(setting.tools),
-        "tool_report": evidence.tools.model_dump(mode="json"),
+        "tools": setting.tools,
+        "tool_report": evidence.tools,
     }
 
 
@@ -153,15 +149,7 @@ def _counts(operations: pl.DataFrame) -> dict[str, int]:
     return {"operations": operations.height, **{name: kinds.get(kind, 0) for name, kind in names.items()}}
 
 
-def _uncounted(evidence: Evidence, setting: Setting) -> list[str]:
-    """A sentence where the virtual board ran and its table is not there."""
-    counted = evidence.instructions.of or evidence.instructions.why_none
-    if "virtual_nucleo" not in setting.tools or counted or evidence.joined.operations.is_empty():
-        return []
-    return [f"{COUNTS} is missing: the instructions of the critical sections are not known."]
-
-
-def _interrupt_counts(evidence: Evidence) -> dict[str, int | None]:
+def _interrupt_counts(evidence: Evidence) -> dict[str, Any]:
     interrupts = evidence.joined.interrupts
     stimuli = interrupts.filter(~pl.col("control"))
     stat = evidence.log.first(StatRecord)
@@ -172,11 +160,11 @@ def _interrupt_counts(evidence: Evidence) -> dict[str, int | None]:
         "task_merged": int(stimuli["task_merged"].sum()),
         "open": int(stimuli["isr_open"].sum()),
         "task_open": int(stimuli["task_open"].sum()),
-        "isr_entries": stat.isr_entries if stat else None,
-        "task_wakes": stat.task_wakes if stat else None,
+        "isr_entries": stat and stat.isr_entries,
+        "task_wakes": stat and stat.task_wakes,
         "control_stimuli": interrupts.height - stimuli.height,
-        "control_entries": stat.control_entries if stat else None,
-        "preempted_operations": stat.preempted_operations if stat else None,
+        "control_entries": stat and stat.control_entries,
+        "preempted_operations": stat and stat.preempted_operations,
     }
 
 
@@ -244,15 +232,13 @@ def _calibration(evidence: Evidence) -> dict[str, Any]:
         ),
         "pin_raise_cycles": pin_cost_cycles(evidence.log),
         "skew_samples": {
-            channel: skew and asdict(skew)
-            for channel in COMMON_CHANNELS
-            for skew in (skew_between(evidence.wire, "STIM", channel),)
+            channel: skew_between(evidence.wire, "STIM", channel) for channel in COMMON_CHANNELS
         },
     }
 
 
-def _clock(evidence: Evidence) -> dict[str, float | int | None]:
-    wire, counter = evidence.wire, evidence.joined.counter
+def _clock(evidence: Evidence) -> dict[str, Any]:
+    wire, fit, counter = evidence.wire, evidence.wire.clock, evidence.joined.counter
     start, end = wire.start_frame, wire.end_frame
 
     def ratio_of(start: Samples | None, end: Samples | None) -> float | None:
@@ -263,14 +249,14 @@ def _clock(evidence: Evidence) -> dict[str, float | int | None]:
 
     return {
         "samples_per_cycle_nominal": wire.samples_per_cycle_nominal,
-        "ratio": wire.clock.ratio if wire.clock else None,
-        "ratio_uncertainty": wire.clock.ratio_uncertainty if wire.clock else None,
-        "residual_max_samples": wire.clock.residual_max_samples if wire.clock else None,
+        "ratio": fit and fit.ratio,
+        "ratio_uncertainty": fit and fit.ratio_uncertainty,
+        "residual_max_samples": fit and fit.residual_max_samples,
         "ratio_start": ratio_of(start, None),
         "ratio_end": ratio_of(None, end),
-        "ratio_by_dwt": counter.ratio if counter else None,
-        "ratio_by_dwt_uncertainty": counter.ratio_uncertainty if counter else None,
-        "residual_by_dwt_max_samples": counter.residual_max_samples if counter else None,
+        "ratio_by_dwt": counter and counter.ratio,
+        "ratio_by_dwt_uncertainty": counter and counter.ratio_uncertainty,
+        "residual_by_dwt_max_samples": counter and counter.residual_max_samples,
         "start_edges": 0 if start is None else len(start),
         "end_edges": 0 if end is None else len(end),
     }
@@ -302,17 +288,17 @@ def _agreement(evidence: Evidence) -> dict[str, Any]:
     }
 
 
-def _latency_agreement(witness: LatencyWitness) -> dict[str, float | int | None]:
+def _latency_agreement(witness: LatencyWitness) -> dict[str, Any]:
     offset, between = witness.offset, witness.between
     compared = witness.compared.with_columns(pl.col("apart_cycles").abs())
     worst = compared.row(compared["apart_cycles"].arg_max() or 0, named=True) if compared.height else {}
     return {
         "n": compared.height,
         "answers": int(compared["number"].sum()),
-        "offset_cycles": offset.cycles if offset else None,
-        "offset_uncertainty_cycles": offset.uncertainty_cycles if offset else None,
+        "offset_cycles": offset and offset.cycles,
+        "offset_uncertainty_cycles": offset and offset.uncertainty_cycles,
         "worst_disagreement_cycles": worst.get("apart_cycles"),
         "allowed_cycles": worst.get("allowed_cycles"),
-        "between_least_ticks": between.least_ticks if between else None,
-        "between_most_ticks": between.most_ticks if between else None,
+        "between_least_ticks": between and between.least_ticks,
+        "between_most_ticks": between and between.most_ticks,
     }

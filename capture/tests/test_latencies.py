@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections import Counter
 
-import numpy as np
+import polars as pl
 import pytest
 
 from capture.joining.evidence import Evidence
@@ -120,8 +120,8 @@ def test_an_answer_within_two_samples_of_an_edge_of_op_may_have_met_it(
     edge = truth.start + (truth.operation_cycles + OPERATION_COST if of_end else 0)
     answer_at(run, edge + from_edge)
     answers = witness(evidence_of(run), "isr").answers
-    (at,) = np.flatnonzero(answers.sample == edge + from_edge)
-    assert (answers.row[at], answers.met[at], answers.missed[at]) == (6 if row else -1, met, missed)
+    (answer,) = answers.filter(pl.col("sample") == edge + from_edge).select("row", "met", "missed").rows()
+    assert answer == (6 if row else -1, met, missed)
 
 
 @table
@@ -138,15 +138,12 @@ def test_a_control_interrupt_right_behind_a_rise_may_have_come_before_the_read(
     for key, later, more in (("isr", 0, CONTROL_PULSE + 60 if came_between else 0), ("task", TASK_LATER, 0)):
         answers = witness(evidence, key).answers
         sample, rise = stimulus // cycles_per_sample, (answer + later) // cycles_per_sample
-        (at,) = np.flatnonzero(answers.sample == rise)
-        assert (answers.least[at], answers.most[at]) == (
-            rise - sample,
-            rise - sample + more // cycles_per_sample,
-        )
+        (ends,) = answers.filter(pl.col("sample") == rise).select("least", "most").rows()
+        assert ends == (rise - sample, rise - sample + more // cycles_per_sample)
 
 
 @table
 def test_a_rise_is_an_answer_only_behind_a_stimulus(run: SyntheticRun, behind: int, is_answer: bool) -> None:
     rise = run.stimuli[0][0] + behind
     run.pulse("ISR", rise, 1)
-    assert (rise in witness(evidence_of(run), "isr").answers.sample) is is_answer
+    assert (rise in witness(evidence_of(run), "isr").answers["sample"]) is is_answer

@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 from capture.acquisition.source import Setting
+from capture.instruments.calibration import Skew
 from capture.reading.wire import COMMON_CHANNELS
 from capture.summary.summary import instruments, summarise_run
 from capture.tests.evidence import evidence_of
@@ -131,7 +132,7 @@ def test_at_the_core_clock_the_calibration_is_exact(run: SyntheticRun) -> None:
     run.lines[read] = "COST,READ,1,5"
     calibration = instruments_of(run)["calibration"]
     skew = calibration.pop("skew_samples")
-    assert skew == {channel: {"mean": 0, "least": -1, "most": 1} for channel in COMMON_CHANNELS}
+    assert skew == {channel: Skew(mean=0, least=-1, most=1) for channel in COMMON_CHANNELS}
     assert calibration == {
         "critical_wire_minus_dwt_cycles": CRITICAL_COST,
         "operation_wire_minus_dwt_cycles": OPERATION_COST,

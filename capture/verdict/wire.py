@@ -21,7 +21,7 @@ from base.run_folder.records import (
     OperationRecord,
     StatRecord,
 )
-from capture.instruments.calibration import MarkerCost, skew_between
+from capture.instruments.calibration import skew_between
 from capture.joining.evidence import Evidence
 from capture.joining.latencies import NEAR_SAMPLES
 from capture.joining.sweep import labels_cut_short, match_stimuli, swept_operations
@@ -85,23 +85,41 @@ def preempted_operations(wire: Wire) -> tuple[int, int]:
     return int(np.count_nonzero(within & ~near)), int(np.count_nonzero(within | near))
 
 
+def _widths(evidence: Evidence) -> Iterator[tuple[str, pl.DataFrame]]:
+    """What CRIT and OP tell of the operations, beside DWT: `apart` is what the channel tells more,
+    in cycles without what the markers of its `pulses` cost, and `allowed` how far that may be from
+    0. Where the heap was not called the record tells of no cycles.
+    """
+    joined, instruments, operations = evidence.joined, evidence.instruments, evidence.joined.operations
+    pulses = pl.Series(joined.critical_pulses)
+    yield (
+        "CRIT",
+        operations.with_columns(
+            apart=pl.col("disagreement_cycles"),
+            cycles=pl.col("dwt_cycles"),
+            pulses=pulses,
+            allowed=pl.max_horizontal(pulses, 1) * evidence.tolerance_cycles,
+        ),
+    )
+    if joined.operation_cost is not None:
+        cycles = pl.col("dwt_operation_cycles")
+        wire_cycles = pl.col("wire_operation_samples") / evidence.wire.samples_per_cycle
+        yield (
+            "OP",
+            operations.filter(~pl.col("kind").is_in(HEAP_NOT_CALLED)).with_columns(
+                apart=wire_cycles - joined.operation_cost.wire_minus_dwt_cycles - cycles,
+                cycles=cycles,
+                pulses=pl.lit(1),
+                allowed=instruments.agreement_cycles + instruments.clock_uncertainty * cycles,
+            ),
+        )
+
+
 def wire_and_dwt_disagree(evidence: Evidence) -> Iterator[str]:
     """Wire and DWT tell of the same section and of the same operation, and may differ by their
-    budget only. Where the heap was not called the record tells of no cycles.
+    budget only.
     """
-    joined, instruments = evidence.joined, evidence.instruments
-    sections = joined.operations.with_columns(
-        apart=pl.col("disagreement_cycles"),
-        allowed=pl.max_horizontal(pl.Series(joined.critical_pulses), 1) * evidence.tolerance_cycles,
-    )
-    tables = [("CRIT", sections)]
-    if joined.operation_cost is not None:
-        allowed = instruments.agreement_cycles + instruments.clock_uncertainty * pl.col(
-            "dwt_operation_cycles"
-        )
-        operations = _operations_apart(evidence, joined.operation_cost).with_columns(allowed=allowed)
-        tables.append(("OP", operations))
-    for channel, table in tables:
+    for channel, table in _widths(evidence):
         wrong = table.filter(pl.col("apart").abs() > pl.col("allowed"))
         if wrong.height:
             worst = worst_row(wrong, "apart")
@@ -112,38 +130,24 @@ def wire_and_dwt_disagree(evidence: Evidence) -> Iterator[str]:
             )
 
 
-def _operations_apart(evidence: Evidence, cost: MarkerCost) -> pl.DataFrame:
-    """The operations that called the heap; `apart` is what OP tells more than DWT, in cycles."""
-    return evidence.joined.operations.filter(~pl.col("kind").is_in(HEAP_NOT_CALLED)).with_columns(
-        apart=pl.col("wire_operation_samples") / evidence.wire.samples_per_cycle
-        - cost.wire_minus_dwt_cycles
-        - pl.col("dwt_operation_cycles")
-    )
-
-
 def wire_and_dwt_differ_throughout(evidence: Evidence) -> Iterator[str]:
     """A width is off by a sample to either side, which comes to nothing in the median of many.
 
     At or above the core clock the marker cost is exact, so a whole cycle in the median is an error
     of the calibration, or of each record.
     """
-    instruments, joined = evidence.instruments, evidence.joined
+    instruments = evidence.instruments
     if evidence.wire.edges.samplerate_hz < evidence.wire.core_hz:
         return
-    sections = joined.operations.filter(pl.Series(joined.critical_pulses) == 1)
-    widths = [("CRIT", sections["disagreement_cycles"], sections["dwt_cycles"])]
-    if joined.operation_cost is not None:
-        operations = _operations_apart(evidence, joined.operation_cost)
-        widths.append(("OP", operations["apart"], operations["dwt_operation_cycles"]))
-    for channel, apart, cycles in widths:
-        apart, cycles = apart.cast(pl.Float64), cycles.cast(pl.Float64)
-        median, length = apart.median(), cycles.median()
-        if apart.count() < _MANY or not isinstance(median, float) or not isinstance(length, float):
+    for channel, table in _widths(evidence):
+        single = table.filter(pl.col("pulses") == 1).select(pl.col("apart", "cycles").cast(pl.Float64))
+        (median, length), count = single.median().row(0), single["apart"].count()
+        if count < _MANY or length is None:
             continue
         of_clock = instruments.clock_uncertainty * length
         if _HALF_A_CYCLE + of_clock < abs(median) <= instruments.agreement_cycles + of_clock:
             yield (
-                f"{channel} and DWT differ by {median:.2f} cycles in the median of {apart.count()} pulses "
+                f"{channel} and DWT differ by {median:.2f} cycles in the median of {count} pulses "
                 f"({_HALF_A_CYCLE + of_clock:.2f} allowed): calibration or records are off; run again."
             )
 
