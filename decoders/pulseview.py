@@ -8,11 +8,9 @@ by itself where it stands beside the session file and has its name.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
-from typing import NamedTuple
 
 FOLDER = Path(__file__).resolve().parent
 VARIABLES = {"SIGROKDECODE_DIR": str(FOLDER), "PYTHONDONTWRITEBYTECODE": "1"}
@@ -36,18 +34,11 @@ _MARGIN = 0.25
 """Of what is shown: on either side of it."""
 
 
-class _Decoder(NamedTuple):
-    """A decoder; `signals` are our channels for its channels, the mandatory before the optional."""
-
-    id: str
-    name: str
-    signals: tuple[str, ...]
-
-
 DECODERS = (
-    _Decoder("critical_section", "Critical section", ("CRIT", "OP", "SYNC")),
-    _Decoder("irq_latency", "IRQ latency", ("STIM", "ISR", "TASK", "CTRL", "CISR", "CRIT")),
+    ("critical_section", "Critical section", ("CRIT", "OP", "SYNC")),
+    ("irq_latency", "IRQ latency", ("STIM", "ISR", "TASK", "CTRL", "CISR", "CRIT")),
 )
+"""Id and name of each, and our channels for its channels, the mandatory before the optional."""
 
 
 @dataclass(frozen=True)
@@ -65,41 +56,35 @@ def setup(marked: Marked | None = None, core_hz: int = CORE_HZ) -> str:
     lines = ["[General]", f"decode_signals={len(DECODERS)}"]
     if marked:
         lines += ["views=1", "meta_objs=1"]
-    for number, decoder in enumerate(DECODERS):
-        lines += ["", f"[decode_signal{number}]", *_decode_signal(decoder, core_hz)]
+    for number, (decoder, name, signals) in enumerate(DECODERS):
+        lines += ["", f"[decode_signal{number}]", f"name={name}", "enabled=true", "decoders=1"]
+        lines.append(rf"decoder0\id={decoder}")
+        if core_hz != CORE_HZ:
+            # A QByteArray, as QSettings writes it: of a GVariant of type x, a number of 64 bits.
+            value = "".join(rf"\x{byte:x}" for byte in core_hz.to_bytes(8, "little"))
+            lines += [
+                r"decoder0\options=1",
+                r"decoder0\option0\name=core_hz",
+                rf"decoder0\option0\value=@ByteArray({value})",
+                r"decoder0\option0\type=x",
+            ]
+        lines.append(f"channels={len(signals)}")
+        for channel, signal in enumerate(signals):
+            lines.append(rf"channel{channel}\assigned_signal_name={signal}")
+            lines.append(rf"channel{channel}\initial_pin_state={_SAME_AS_SAMPLE_0}")
     if marked:
-        lines += _view(marked)
+        span_s = marked.end_s - marked.begin_s
+        first_s = max(marked.begin_s - span_s * Fraction(_MARGIN), Fraction(0))
+        lines += [
+            *("", "[view0]"),
+            f"scale={float(span_s) * (1 + 2 * _MARGIN) / _SHOWN_PIXELS!r}",
+            f"offset={timestamp(first_s)}",
+            f"v_offset={-_ABOVE_PIXELS}",
+            *("", "[meta_obj0]", "type=selection", "assoc_view=0"),
+            f"start_time={timestamp(marked.begin_s)}",
+            f"end_time={timestamp(marked.end_s)}",
+        ]
     return "\n".join(lines) + "\n"
-
-
-def _decode_signal(decoder: _Decoder, core_hz: int) -> Iterator[str]:
-    yield f"name={decoder.name}"
-    yield "enabled=true"
-    yield "decoders=1"
-    yield rf"decoder0\id={decoder.id}"
-    if core_hz != CORE_HZ:
-        yield r"decoder0\options=1"
-        yield r"decoder0\option0\name=core_hz"
-        # A QByteArray, as QSettings writes it: here of a GVariant of type x, a number of 64 bits.
-        value = "".join(rf"\x{byte:x}" for byte in core_hz.to_bytes(8, "little"))
-        yield rf"decoder0\option0\value=@ByteArray({value})"
-        yield r"decoder0\option0\type=x"
-    yield f"channels={len(decoder.signals)}"
-    for number, signal in enumerate(decoder.signals):
-        yield rf"channel{number}\assigned_signal_name={signal}"
-        yield rf"channel{number}\initial_pin_state={_SAME_AS_SAMPLE_0}"
-
-
-def _view(marked: Marked) -> Iterator[str]:
-    span_s = marked.end_s - marked.begin_s
-    first_s = max(marked.begin_s - span_s * Fraction(_MARGIN), Fraction(0))
-    yield from ("", "[view0]")
-    yield f"scale={float(span_s) * (1 + 2 * _MARGIN) / _SHOWN_PIXELS!r}"
-    yield f"offset={timestamp(first_s)}"
-    yield f"v_offset={-_ABOVE_PIXELS}"
-    yield from ("", "[meta_obj0]", "type=selection", "assoc_view=0")
-    yield f"start_time={timestamp(marked.begin_s)}"
-    yield f"end_time={timestamp(marked.end_s)}"
 
 
 def timestamp(time_s: Fraction) -> str:

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from types import MappingProxyType
 
 from base.microseconds import seconds_of
 from base.tell import Tell
-from scenarios.errors import unknown
+from scenarios.errors import ScenarioError, unknown
+from scenarios.parameters import bind
 from scenarios.scenario import Scenario, read
+from scenarios.stimulus import override
 
 _FOLDER = Path(__file__).parent
 _NOTHING: Mapping[str, str | int] = MappingProxyType({})
@@ -40,14 +43,26 @@ def load(
     Raises ScenarioError with one sentence. Of an unknown name it tells what there is, and a near
     miss.
     """
-    values = dict(overrides)
+    wanted: dict[str, object] = dict(overrides)
     for key, value in overrides.items():
         if core_hz is not None and isinstance(value, str) and key.endswith("_cycles"):
-            values[key] = round(seconds_of(value) * core_hz) or value
+            wanted[key] = round(seconds_of(value) * core_hz) or value
     if name.endswith(".toml"):
         scenario = read(Path(name), tell)
     elif name in names():
         scenario = read(_FOLDER / f"{name}.toml")
     else:
         raise unknown("scenario", name, names())
-    return scenario.changed(values, seed, stimulus, heap_bytes)
+    if seed is not None:
+        if "seed" not in scenario.parameters:
+            raise ScenarioError(f"{scenario.name} draws no random numbers; leave the seed out.")
+        if "seed" in overrides:
+            raise ScenarioError("The seed is given twice, as the seed and as a parameter; drop one of them.")
+        wanted["seed"] = seed
+    return replace(
+        scenario,
+        generator=bind(type(scenario.generator), scenario.parameters, wanted),
+        stimulus=scenario.stimulus if stimulus is None else override(scenario.stimulus, stimulus),
+        heap_bytes=scenario.heap_bytes if heap_bytes is None else heap_bytes,
+        chosen=frozenset(wanted),
+    )

@@ -5,13 +5,19 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from scenarios.errors import ScenarioError
 from scenarios.operations import Allocate, Call, Free
+from scenarios.parameters import whole
 from scenarios.place import LARGE, Place
 
 MAX_BLOCK_BYTES = 65_536  # of one request
+
+
+def block_size() -> Any:
+    """Declares a field: the bytes of a request."""
+    return whole(1, MAX_BLOCK_BYTES)
 
 
 @dataclass(frozen=True, slots=True)

@@ -180,26 +180,25 @@ class Image:
         live: set[int] = set()
         before: Operation | None = None
         for entry, operation in enumerate(self.operations):
+            wrong = ""
             if not _fits(operation, self.stimulus.mode):
-                raise ImageError(
-                    f"Entry {entry}, {operation}, is not one of an image (docs/reference/operation-image.md)."
-                )
-            if isinstance(operation, Allocate) and operation.retry:
+                wrong = f", {operation}, is not one of an image (docs/reference/operation-image.md)."
+            elif isinstance(operation, Allocate) and operation.retry:
                 if not isinstance(before, Allocate) or before.retry or before.id != operation.id:
-                    raise ImageError(
-                        f"Entry {entry} is a retry, but no allocation into slot {operation.id} stands right "
-                        "before it; put it behind one."
+                    wrong = (
+                        f" is a retry, but no allocation into slot {operation.id} stands right before it; "
+                        "put it behind one."
                     )
             elif isinstance(operation, Allocate):
                 if operation.id in live:
-                    raise ImageError(
-                        f"Entry {entry} allocates into slot {operation.id}, which is live; free it first."
-                    )
+                    wrong = f" allocates into slot {operation.id}, which is live; free it first."
                 live.add(operation.id)
             elif isinstance(operation, Free):
                 if operation.id not in live:
-                    raise ImageError(f"Entry {entry} frees slot {operation.id}, which holds no block.")
-                live.remove(operation.id)
+                    wrong = f" frees slot {operation.id}, which holds no block."
+                live.discard(operation.id)
+            if wrong:
+                raise ImageError(f"Entry {entry}{wrong}")
             before = operation
 
     @property
@@ -283,12 +282,12 @@ def _fields(operation: Operation) -> tuple[int, ...]:
     """The entry's seven fields, in the order of docs/reference/operation-image.md."""
     if isinstance(operation, Mark):
         return (_MARK, 0, 0, operation.label, 0, 0, 0)
-    flags, offset = _MEASURED if operation.measured else 0, operation.stimulus_offset
+    flags, offset = operation.measured * _MEASURED, operation.stimulus_offset
     if isinstance(operation, Call):
         return (_CALL, flags, 0, CALLS.index(operation.name), offset, 0, 0)
     if isinstance(operation, Free):
         return (_FREE, flags, operation.id, 0, offset, 0, 0)
-    flags |= (_RETRY if operation.retry else 0) | (_LAST_IF_REFUSED if operation.last_if_refused else 0)
+    flags |= operation.retry * _RETRY | operation.last_if_refused * _LAST_IF_REFUSED
     return (_ALLOCATE, flags, operation.id, operation.size, offset, operation.align_log2, 0)
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Annotated
@@ -20,7 +19,7 @@ from scenarios.operations import MAX_NAME_BYTES
 from scenarios.parameters import Value, bind, located, model
 from scenarios.place import LARGE, Place
 from scenarios.plan import Plan, compile_steps, seed_of
-from scenarios.stimulus import MODES, NO_STIMULUS, PARAMETERS, Stimulus, override, playable
+from scenarios.stimulus import MODES, NO_STIMULUS, PARAMETERS, Stimulus, playable
 
 
 @dataclass(frozen=True)
@@ -46,31 +45,6 @@ class Scenario:
     def seed(self) -> int | None:
         """None for a scenario that draws no random numbers."""
         return seed_of(self.parameters)
-
-    def changed(
-        self,
-        overrides: Mapping[str, str | int],
-        seed: int | None = None,
-        stimulus: str | None = None,
-        heap_bytes: int | None = None,
-    ) -> Scenario:
-        """The same scenario with other parameters, seed, stimulus or heap. Raises ScenarioError."""
-        wanted: dict[str, object] = dict(overrides)
-        if seed is not None:
-            if "seed" not in self.parameters:
-                raise ScenarioError(f"{self.name} draws no random numbers; leave the seed out.")
-            if "seed" in overrides:
-                raise ScenarioError(
-                    "The seed is given twice, as the seed and as a parameter; drop one of them."
-                )
-            wanted["seed"] = seed
-        return replace(
-            self,
-            generator=bind(type(self.generator), self.parameters, wanted),
-            stimulus=self.stimulus if stimulus is None else override(self.stimulus, stimulus),
-            heap_bytes=self.heap_bytes if heap_bytes is None else heap_bytes,
-            chosen=self.chosen | set(wanted),
-        )
 
     def compile(self, place: Place = LARGE) -> Plan:
         """The image and the table of operations, for a board with such a place for them.

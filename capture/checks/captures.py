@@ -153,7 +153,11 @@ class Desk:
     def rate(self) -> Finding:
         """Does the analyzer keep up, without a sample lost?"""
         board = self.board.board
-        plan = plan_of(self.rate_s, board)
+        # Churn that takes so long, or as much of it as an image has room for.
+        usual = _plan(board, "mem_stress")
+        each_s = longest_s(usual, board.core_hz) / usual.operations.height
+        most = fit.place(board).entries - _BESIDE_OPERATIONS
+        plan = _plan(board, "mem_stress", operations=min(max(round(self.rate_s / each_s), 120), most))
         outcomes: list[Manifest] = []
         for _ in range(max(1, math.ceil(self.rate_s / longest_s(plan, board.core_hz) - _NOTHING_OF_ONE))):
             outcomes.append(self._run(plan))
@@ -226,14 +230,6 @@ class Desk:
 
 def _plan(board: Board, scenario: str, **parameters: int) -> Plan:
     return catalogue.load(scenario, parameters).compile(fit.place(board))
-
-
-def plan_of(seconds: float, board: Board) -> Plan:
-    """Churn that takes about `seconds`, or as much of it as an image has room for."""
-    usual = _plan(board, "mem_stress")
-    each_s = longest_s(usual, board.core_hz) / usual.operations.height
-    most = fit.place(board).entries - _BESIDE_OPERATIONS
-    return _plan(board, "mem_stress", operations=min(max(round(seconds / each_s), 120), most))
 
 
 def of_serial(serial: Serial, baud: int) -> Finding:

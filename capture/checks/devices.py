@@ -27,7 +27,7 @@ from capture.acquisition.saleae import Device
 from capture.checks.findings import Finding
 from capture.desk.bench import BoardResource
 from capture.desk.presets import presets
-from capture.desk.serial_ports import ST_LINKS, alike
+from capture.desk.serial_ports import ST_LINKS, Port, listed, meant
 
 LEAST_FIRMWARE = 24
 """pyOCD, probe/stlink/stlink.py: MIN_JTAG_VERSION."""
@@ -54,17 +54,6 @@ class Probe:
     title: str
     firmware: str = ""
     fault: str = ""
-
-
-@dataclass(frozen=True)
-class Port:
-    """A serial port that pySerial lists. `usb_id` is as in 0483:374b; "" if it is not on USB."""
-
-    device: str
-    usb_id: str
-    serial_number: str | None
-    title: str
-    accessible: bool = True
 
 
 @dataclass(frozen=True)
@@ -189,9 +178,7 @@ def _meant_ports(board: BoardResource, facts: Facts) -> list[Port]:
     if not wanted.startswith("usb:"):
         # Links such as those in /dev/serial/by-id are followed.
         return [port for port in facts.ports if port.device == os.path.realpath(board.serial_port)]
-    ports = [port for port in facts.ports if port.usb_id == wanted.removeprefix("usb:")]
-    ports = ports or [port for port in facts.ports if port.usb_id in alike(wanted)]
-    return [port for port in ports if port.serial_number == board.loader.serial_number] or ports
+    return meant(wanted, board.loader.serial_number, facts.ports)
 
 
 def may_use(board: BoardResource, facts: Facts) -> Iterator[Finding]:
@@ -275,19 +262,6 @@ def _probes() -> Iterator[Probe]:
         yield Probe(unique_id, "ST-Link", *told)
 
 
-def _ports() -> Iterator[Port]:
-    from serial.tools import list_ports
-
-    for port in list_ports.comports():
-        yield Port(
-            device=port.device,
-            usb_id="" if port.vid is None or port.pid is None else f"{port.vid:04x}:{port.pid:04x}",
-            serial_number=port.serial_number,
-            title=port.product or port.description or "",
-            accessible=os.access(port.device, os.R_OK | os.W_OK),
-        )
-
-
 def usb_devices() -> Iterator[UsbDevice]:
     """Every device that the kernel lists, in the order of its bus and number."""
     for vendor in sorted(SYSFS.glob("*/idVendor")):
@@ -299,7 +273,7 @@ def usb_devices() -> Iterator[UsbDevice]:
 if __name__ == "__main__":
     listing = {
         "probes": [asdict(probe) for probe in _probes()],
-        "ports": [asdict(port) for port in _ports()],
+        "ports": [asdict(port) for port in listed()],
         "usb": [asdict(device) for device in usb_devices()],
     }
     print(json.dumps(listing))

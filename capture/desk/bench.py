@@ -184,19 +184,6 @@ class SerialResource(Table):
     refused.
     """
 
-    def check_made_of(self, apb1_hz: int) -> None:
-        """Raises WrongValueError for a rate that a clock of `apb1_hz` does not come near to."""
-        divider = round(apb1_hz / self.baud)
-        made = apb1_hz / divider
-        off = made / self.baud - 1
-        if abs(off) > BAUD_TOLERANCE:
-            raise WrongValueError(
-                f"cannot be {self.baud:,}: APB1's {apb1_hz / 1e6:g} MHz by BRR = {divider} gives "
-                f"{made:,.0f}, {abs(off):.2%} off",
-                *("serial", "baud"),
-                remedy=f"choose one that is less than {BAUD_TOLERANCE:.0%} off, such as 921,600 or 460,800",
-            )
-
 
 class AnalyzerResource(Table):
     """What watches the pins: a driver of sigrok, and how to reach its device."""
@@ -262,7 +249,7 @@ class AnalyzerResource(Table):
         if self.driver != entry.driver:
             raise WrongValueError(f"must be {entry.driver!r} of {self.preset}", "driver", remedy="drop it")
         if refusal := self._refusal(self.samplerate_hz):
-            raise WrongValueError(refusal, "samplerate_hz", remedy=self._choice())
+            raise refusal
         return self
 
     @model_validator(mode="after")
@@ -329,17 +316,17 @@ class AnalyzerResource(Table):
     def check_rate(self, samplerate_hz: int) -> None:
         """Raises CaptureError for a samplerate that the analyzer is known not to have."""
         if refusal := self._refusal(samplerate_hz):
-            raise CaptureError(f"The samplerate {refusal}; {self._choice()}.")
+            raise CaptureError(f"The samplerate {refusal.predicate}; {refusal.remedy}.")
 
-    def _refusal(self, samplerate_hz: int) -> str:
-        """What is wrong with a samplerate, as a predicate; empty if nothing is."""
+    def _refusal(self, samplerate_hz: int) -> WrongValueError | None:
+        """What is wrong with a samplerate; None if nothing is."""
         if self.known is None or self.known.can_sample_at(samplerate_hz):
-            return ""
-        return f"cannot be {samplerate_hz:,} with the analyzer {self.preset} and eight inputs"
-
-    def _choice(self) -> str:
-        assert self.known is not None
-        return f"choose {self.known.rates_in_words()}"
+            return None
+        return WrongValueError(
+            f"cannot be {samplerate_hz:,} with the analyzer {self.preset} and eight inputs",
+            "samplerate_hz",
+            remedy=f"choose {self.known.rates_in_words()}",
+        )
 
 
 class EmulatedResource(Table):
@@ -481,17 +468,23 @@ class _BoardTable(Table):
     """With this table the devices of the board are those of a virtual desk."""
 
     @model_validator(mode="after")
-    def _is_known(self) -> _BoardTable:
+    def _fits_its_board_and_loader(self) -> _BoardTable:
         try:
-            board = boards.named(self.board)
+            apb1_hz = boards.named(self.board).apb1_hz
         except BoardError as error:
             raise WrongValueError(f"cannot be {quoted(self.board)}: {error}", "board") from None
         if self.serial:
-            self.serial.check_made_of(board.apb1_hz)
-        return self
-
-    @model_validator(mode="after")
-    def _fits_its_loader(self) -> _BoardTable:
+            divider = round(apb1_hz / self.serial.baud)
+            made = apb1_hz / divider
+            off = abs(made / self.serial.baud - 1)
+            if off > BAUD_TOLERANCE:
+                raise WrongValueError(
+                    f"cannot be {self.serial.baud:,}: APB1's {apb1_hz / 1e6:g} MHz by BRR = {divider} gives "
+                    f"{made:,.0f}, {off:.2%} off",
+                    *("serial", "baud"),
+                    remedy=f"choose one that is less than {BAUD_TOLERANCE:.0%} off, such as 921,600 or "
+                    "460,800",
+                )
         if self.emulated and self.loader.way is None:
             raise WrongValueError(f"means nothing to a loader of kind {self.loader.kind}", "emulated")
         if self.loader.kind == "none":

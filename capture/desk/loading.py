@@ -18,7 +18,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import ClassVar, Protocol
+from typing import TYPE_CHECKING, ClassVar
 
 from elftools.elf.elffile import ELFFile
 
@@ -29,6 +29,9 @@ from base.processes import children
 from capture.desk.board import TARGET_SCRIPT
 from scenarios.operations import image_address
 
+if TYPE_CHECKING:
+    from capture.desk.bench import LoaderResource
+
 FIRMWARE, OPERATIONS = "firmware.elf", "operations.bin"
 """Names that no tool's language divides, whatever the user's files are called."""
 TIMEOUT_S = 120.0
@@ -37,17 +40,6 @@ _LOOK_AT = (
     "check its USB cable, that the probe's NRST is wired, and bench.toml; where the flash is read- or "
     "write-protected by the option bytes, lift that with STM32CubeProgrammer."
 )
-
-
-class Settings(Protocol):
-    """What bench.toml says of a loader (LoaderResource of bench.py)."""
-
-    target: str
-    probe: str
-    interface: str
-    speed_khz: int | None
-    program: str
-    arguments: list[str]
 
 
 class UnreachedError(CaptureError):
@@ -68,11 +60,13 @@ class Loader(ABC):
     program: ClassVar[str] = ""
     get: ClassVar[str] = ""
     version: ClassVar[re.Pattern[str]]
-    keys: ClassVar[frozenset[str]] = frozenset(Settings.__annotations__)
+    keys: ClassVar[frozenset[str]] = frozenset(
+        {"target", "probe", "interface", "speed_khz", "program", "arguments"}
+    )
     target: ClassVar[str]
     has_rtt: ClassVar[bool] = False
 
-    def __init__(self, settings: Settings) -> None:
+    def __init__(self, settings: LoaderResource) -> None:
         self._settings = settings
         self.remarks: tuple[str, ...] = ()
 

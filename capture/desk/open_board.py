@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from functools import cached_property, partial
 from pathlib import Path
 
@@ -37,12 +38,11 @@ def open_board(
     records by rtt where the loader is not pyOCD.
     """
     if resource.loader.kind == "virtual-nucleo":
-        counted = records != "none"
         return VirtualBoard(
             resource,
             probed=records == "rtt",
             looks=looks,
-            counted=counted,
+            counted=records != "none",
             clips=clips,
             options=options,
         )
@@ -62,44 +62,43 @@ def open_board(
     return NucleoBoard(resource)
 
 
+@dataclass(eq=False)
 class UnloadedBoard(Board):
     """What is on the board runs, and is neither loaded nor reset."""
 
-    def __init__(self, resource: BoardResource) -> None:
-        self._resource = resource
+    resource: BoardResource
 
     def load(self, elf: Path | None, image: bytes) -> Connections:
         """Refuses both. Raises CaptureError."""
         if elf is not None or image:
             raise CaptureError(
-                f"The board {self._resource.name!r} has no loader in bench.toml, so nothing can be flashed: "
+                f"The board {self.resource.name!r} has no loader in bench.toml, so nothing can be flashed: "
                 "load it yourself, and look at it by ./lab observe."
             )
-        return Connections("", self._resource.analyzer.connection or None, None)
+        return Connections("", self.resource.analyzer.connection or None, None)
 
 
+@dataclass(eq=False)
 class NucleoBoard(Board):
     """The firmware is loaded by the loader of bench.toml, and started by it at the reset."""
 
-    def __init__(self, resource: BoardResource) -> None:
-        self._resource = resource
-        self._probe = resource.loader.pyocd_address
+    resource: BoardResource
 
     @cached_property
     def _programmer(self) -> Loader:
-        return self._resource.loader.programmer()
+        return self.resource.loader.programmer()
 
     def load(self, elf: Path | None, image: bytes) -> Connections:
         """Flashes both; the connections are those of bench.toml."""
-        if elf is None:
-            return self._connections("")
-        self._programmer.load(elf, image)
-        named = self._resource.serial_port
-        find = partial(resolve, named, self._resource.loader.serial_number)
-        return self._connections(find(), find if is_usb_id(named) else None)
-
-    def _connections(self, port: str, find: Callable[[], str] | None = None) -> Connections:
-        return Connections(port, self._resource.analyzer.connection or None, self._probe, find)
+        loader, named = self.resource.loader, self.resource.serial_port
+        port, find = "", partial(resolve, named, loader.serial_number)
+        if elf is not None:
+            self._programmer.load(elf, image)
+            port = find()
+        connection = self.resource.analyzer.connection or None
+        return Connections(
+            port, connection, loader.pyocd_address, find if port and is_usb_id(named) else None
+        )
 
     def resetter(self, debugger: Resetter | None) -> Resetter:
         """The debugger that holds the probe, or else the loader."""
@@ -116,7 +115,7 @@ class NucleoBoard(Board):
 
     def post_mortem(self, elf: Path) -> tuple[str, ...]:
         """The fault registers, in a sentence."""
-        return post_mortem(self._probe, elf)
+        return post_mortem(self.resource.loader.pyocd_address, elf)
 
     def tools(self) -> Mapping[str, str]:
         """The loader's version."""

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 
 from serial.tools import list_ports
 
@@ -12,7 +15,30 @@ _PRODUCTS = ("3748", "374a", "374b", "374e", "374f", "3752", "3753", "3754", "37
 ST_LINKS = frozenset(f"0483:{product}" for product in _PRODUCTS)
 """Debug probes of ST (pyOCD, probe/stlink/usb.py, USB_PID_EP_MAP)."""
 
-_USB_ID = re.compile(r"usb:([0-9A-Fa-f]{4}):([0-9A-Fa-f]{4})")
+_USB_ID = re.compile(r"usb:[0-9A-Fa-f]{4}:[0-9A-Fa-f]{4}")
+
+
+@dataclass(frozen=True)
+class Port:
+    """A serial port that pySerial lists. `usb_id` is as in 0483:374b; "" if it is not on USB."""
+
+    device: str
+    usb_id: str
+    serial_number: str | None
+    title: str
+    accessible: bool = True
+
+
+def listed() -> Iterator[Port]:
+    """The ports of this machine."""
+    for port in list_ports.comports():
+        yield Port(
+            device=port.device,
+            usb_id="" if port.vid is None or port.pid is None else f"{port.vid:04x}:{port.pid:04x}",
+            serial_number=port.serial_number,
+            title=port.product or port.description or "",
+            accessible=os.access(port.device, os.R_OK | os.W_OK),
+        )
 
 
 def is_usb_id(port: str) -> bool:
@@ -20,40 +46,36 @@ def is_usb_id(port: str) -> bool:
     return _USB_ID.fullmatch(port) is not None
 
 
-def alike(port: str) -> frozenset[str]:
-    """The USB ids, as in 0483:374b, that a port of bench.toml may have instead of its own.
+def meant(port: str, serial_number: str, ports: Sequence[Port]) -> list[Port]:
+    """Those of the `ports` that a port of bench.toml such as `usb:0483:374B` may mean: each with
+    this vendor and product, or else each of ST's. Of several the one with `serial_number`.
 
     A Nucleo's ST-Link changes its id with its firmware and its generation. So one of ST's stands
-    for all of them; any other stands for none. Empty where the port is not named by its USB id.
+    for all of them; any other stands for none.
     """
     usb_id = port.lower().removeprefix("usb:")
-    return ST_LINKS if is_usb_id(port) and usb_id in ST_LINKS else frozenset()
+    chosen = [port for port in ports if port.usb_id == usb_id]
+    if not chosen and usb_id in ST_LINKS:
+        chosen = [port for port in ports if port.usb_id in ST_LINKS]
+    return [port for port in chosen if port.serial_number == serial_number] or chosen
 
 
 def resolve(port: str, serial_number: str = "") -> str:
-    """What pySerial opens for a port of bench.toml.
-
-    `usb:0483:374B` is the port of the only device with this vendor and product; where there is
-    none, of the only one that is alike(). If there are several, the one with `serial_number` is
-    taken. All else stays as it is. Raises CaptureError.
+    """What pySerial opens for a port of bench.toml: that of the only one that is meant by its USB
+    id; all else stays as it is. Raises CaptureError.
     """
-    match = _USB_ID.fullmatch(port)
-    if match is None:
+    if not is_usb_id(port):
         return port
-    wanted = int(match[1], 16), int(match[2], 16)
-    ports = [info for info in list_ports.comports() if info.vid is not None and info.pid is not None]
-    matches = [info for info in ports if (info.vid, info.pid) == wanted]
-    matches = matches or [info for info in ports if f"{info.vid:04x}:{info.pid:04x}" in alike(port)]
-    chosen = [info for info in matches if info.serial_number == serial_number] or matches
+    usb_id, chosen = port.removeprefix("usb:"), meant(port, serial_number, list(listed()))
     if not chosen:
         raise CaptureError(
-            f"No serial port belongs to a USB device {match[1]}:{match[2]}; check the board's USB cable, "
+            f"No serial port belongs to a USB device {usb_id}; check the board's USB cable, "
             "or name the port in bench.toml."
         )
     if len(chosen) > 1:
-        listed = ", ".join(sorted(info.device for info in chosen))
+        devices = ", ".join(sorted(info.device for info in chosen))
         raise CaptureError(
-            f"{len(chosen)} serial ports belong to USB devices {match[1]}:{match[2]} ({listed}); "
+            f"{len(chosen)} serial ports belong to USB devices {usb_id} ({devices}); "
             "name one of them, or the probe, in bench.toml."
         )
-    return str(chosen[0].device)
+    return chosen[0].device

@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib.metadata
 from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
+from dataclasses import dataclass, field
 from pathlib import Path
 from types import TracebackType
 
@@ -19,6 +20,7 @@ from simulator.run import STRICT
 from simulator.serve import Served
 
 
+@dataclass(eq=False)
 class VirtualBoard(Board):
     """One process of virtual-nucleo, which simulates from reset once the capture starts.
 
@@ -29,32 +31,20 @@ class VirtualBoard(Board):
     `program` stands in for the simulator that is built.
     """
 
-    def __init__(
-        self,
-        resource: BoardResource,
-        program: Path | None = None,
-        probed: bool = False,
-        looks: Sequence[int] = (),
-        counted: bool = True,
-        clips: str = "",
-        options: Sequence[str] = STRICT,
-    ) -> None:
-        self._resource = resource
-        # Somebody's own program names its chip itself, or has the board's.
-        named = any(word.startswith("--chip") for word in options)
-        self._options = options if named else (*options, *resource.board.virtual_options)
-        self._counted = counted
-        self._clips = resource.clipped(clips)
-        self._program = program
-        self._probed = probed
-        self._looks = looks
-        self._open = ExitStack()
-        self.served: Served | None = None
+    resource: BoardResource
+    program: Path | None = None
+    probed: bool = False
+    looks: Sequence[int] = ()
+    counted: bool = True
+    clips: str = ""
+    options: Sequence[str] = STRICT
+    served: Served | None = field(default=None, init=False)
+    _open: ExitStack = field(default_factory=ExitStack, init=False)
 
     @property
     def counter(self) -> Counter | None:
         """The board itself, if it counts."""
-        return self if self._counted else None
+        return self if self.counted else None
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
@@ -64,24 +54,26 @@ class VirtualBoard(Board):
     def load(self, elf: Path | None, image: bytes) -> Connections:
         """Starts the simulator with both and waits until it listens."""
         if elf is None:
-            raise CaptureError(f"Nothing is on the virtual board {self._resource.name!r}; give a program.")
+            raise CaptureError(f"Nothing is on the virtual board {self.resource.name!r}; give a program.")
+        # Somebody's own program names its chip itself, or has the board's.
+        named = any(word.startswith("--chip") for word in self.options)
         served = Served(
             elf,
             image=image or None,
-            uart=self._resource.serial_port,
-            probe=self._probed,
-            counts=look_counts(self._looks) if self._counted else {},
-            count_window="OP" if self._counted else "",
-            instructions_while="CRIT" if self._counted else "",
-            clips=self._clips,
-            options=self._options,
-            program=self._program,
+            uart=self.resource.serial_port,
+            probe=self.probed,
+            counts=look_counts(self.looks) if self.counted else {},
+            count_window="OP" if self.counted else "",
+            instructions_while="CRIT" if self.counted else "",
+            clips=self.resource.clipped(self.clips),
+            options=self.options if named else (*self.options, *self.resource.board.virtual_options),
+            program=self.program,
         )
         self.served = self._open.enter_context(served)
         return Connections(
             serial_url=served.uart,
             analyzer=f"tcp-raw/{served.analyzer.replace(':', '/')}:logic_channels={len(CHANNELS)}",
-            probe=self._probe(served) if self._probed else None,
+            probe=self._probe(served) if self.probed else None,
         )
 
     def ended(self) -> bool:
@@ -103,7 +95,7 @@ class VirtualBoard(Board):
 
     def post_mortem(self, elf: Path) -> tuple[str, ...]:
         """The fault registers, where it has a debug probe and still runs."""
-        if not self._probed or self.served is None or self.ended():
+        if not self.probed or self.served is None or self.ended():
             return ()
         return post_mortem(self._probe(self.served), elf)
 
@@ -114,11 +106,11 @@ class VirtualBoard(Board):
 
     def tools(self) -> Mapping[str, str]:
         """The versions of the simulator and, where it has a probe, of pyOCD."""
-        pyocd = {"pyocd": importlib.metadata.version("pyocd")} if self._probed else {}
-        return {"virtual_nucleo": version(self._program or build()), **pyocd}
+        pyocd = {"pyocd": importlib.metadata.version("pyocd")} if self.probed else {}
+        return {"virtual_nucleo": version(self.program or build()), **pyocd}
 
     def _probe(self, served: Served) -> ProbeAddress:
-        return ProbeAddress(f"remote:{served.probe}", self._resource.board.pyocd_target)
+        return ProbeAddress(f"remote:{served.probe}", self.resource.board.pyocd_target)
 
     def _words(self) -> str:
         return self.served.words() if self.served else ""

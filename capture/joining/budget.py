@@ -111,8 +111,8 @@ def error_budget(instruments: Instruments, quantity: Quantity, samples: pl.DataF
     else:
         pin_cycles = pin_cost_cycles(instruments.log)
         overhead_ns = None if pin_cycles is None else wire.ns_of(pin_cycles)
-    longest = samples[quantity.column].max()
-    on_wire = budget_on_wire(instruments, quantity.interval, longest if isinstance(longest, float) else 0.0)
+    longest: Any = samples[quantity.column].max()
+    on_wire = budget_on_wire(instruments, quantity.interval, longest or 0.0)
     return replace(on_wire, overhead_ns=overhead_ns)
 
 
@@ -169,9 +169,8 @@ def unseen_ns(
     witness = next((witness for witness in latencies if witness.of.channels == quantity.interval), None)
     if witness is None or witness.compared.is_empty():
         return None
-    together = witness.compared["number"] * witness.compared["allowed_cycles"]
-    widest = together.max()
-    return wire.ns_of(2 * float(widest)) if isinstance(widest, int | float) else None
+    widest: Any = (witness.compared["number"] * witness.compared["allowed_cycles"]).max()
+    return wire.ns_of(2 * widest)
 
 
 def rank_ns(quantity: Quantity, values: npt.NDArray[np.float64]) -> float:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import Any
 
 import polars as pl
 
@@ -53,9 +54,8 @@ class Evidence:
     @property
     def tolerance_cycles(self) -> float:
         """How far wire and DWT may differ on one pulse of a critical section, in cycles."""
-        widest = self.joined.operations["dwt_cycles"].max()
-        longest = widest if isinstance(widest, int) else 0
-        return self.instruments.agreement_cycles + self.instruments.clock_uncertainty * longest
+        longest: Any = self.joined.operations["dwt_cycles"].max()
+        return self.instruments.agreement_cycles + self.instruments.clock_uncertainty * (longest or 0)
 
     @cached_property
     def latencies(self) -> tuple[LatencyWitness, ...]:

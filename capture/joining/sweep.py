@@ -91,7 +91,7 @@ def summarise_sweep(plan: Plan, joined: Join, wire: Wire, allowed: Allowed) -> d
         return None
     matched = with_lead_and_tail(matched, wire.critical, wire.edges.sample_ns)
     empty = matched.filter(~pl.col("disturbed") & (pl.col("label") == EMPTY))
-    lead_ns = _greatest(empty, "lead_ns")
+    lead_ns: Any = empty["lead_ns"].max()
     return {
         "lead_ns": lead_ns,
         "lead_budget_ns": allowed(("STIM", "CRIT"), lead_ns),
@@ -138,10 +138,10 @@ def _curve(matched: pl.DataFrame, lead_ns: float | None, allowed: Allowed) -> di
     answered = undisturbed.drop_nulls("isr_latency_ns")
     ordered = answered.sort("isr_latency_ns", descending=True, maintain_order=True)
     worst = ordered.row(0, named=True) if ordered.height else {}
-    tail_ns = undisturbed["tail_ns"].median()
+    tail_ns: Any = undisturbed["tail_ns"].median()
     # What an interrupt waits for beside a critical section; None where a part is unknown.
-    entry_ns = lead_ns + tail_ns if isinstance(tail_ns, float) and lead_ns is not None else None
-    latency_max_ns = _greatest(matched, "isr_latency_ns")
+    entry_ns = None if tail_ns is None or lead_ns is None else lead_ns + tail_ns
+    latency_max_ns: Any = matched["isr_latency_ns"].max()
     budgets = {
         "latency_max": allowed(_LATENCY, latency_max_ns),
         "undisturbed_max": allowed(_LATENCY, worst.get("isr_latency_ns")),
@@ -165,8 +165,3 @@ def _curve(matched: pl.DataFrame, lead_ns: float | None, allowed: Allowed) -> di
         "within_budget": within,
         "budgets_ns": budgets,
     }
-
-
-def _greatest(table: pl.DataFrame, column: str) -> float | None:
-    greatest = table[column].max()
-    return greatest if isinstance(greatest, float) else None

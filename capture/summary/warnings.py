@@ -26,15 +26,15 @@ def possible_wait(evidence: Evidence) -> dict[str, Any] | None:
     """What run.json says of it; None without a section or without an entry."""
     boot = evidence.log.first(Boot)
     waits = TASK if boot is not None and boot.locking == "scheduler" else LATENCY
-    section_ns = evidence.joined.samples[SECTION.key][SECTION.column].max()
+    section_ns: Any = evidence.joined.samples[SECTION.key][SECTION.column].max()
     entry = _entry_ns(evidence, waits)
-    if not isinstance(section_ns, float) or entry is None:
+    if section_ns is None or entry is None:
         return None
     entry_ns, entry_n = entry
     seen = evidence.joined.samples[waits.key]
-    seen_ns = seen[waits.column].max()
+    seen_ns: Any = seen[waits.column].max()
     fields = {"of": waits.key, "entry_ns": entry_ns, "entry_n": entry_n, "open": waits.still_open(seen) > 0}
-    if isinstance(seen_ns, float) and seen_ns > section_ns + entry_ns:
+    if seen_ns is not None and seen_ns > section_ns + entry_ns:
         return {**fields, "by": "wait", "ns": seen_ns, "budget_ns": evidence.budgets[waits.key].total_ns}
     assert waits.interval is not None
     ends = ("CRIT", waits.interval[1])

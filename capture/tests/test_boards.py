@@ -81,6 +81,8 @@ def pyocd(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     (tmp_path / "pyocd" / "__init__.py").touch()
     (tmp_path / "pyocd" / "__main__.py").write_text(FAKE_PYOCD)
     monkeypatch.setenv("PYTHONPATH", str(tmp_path))
+    monkeypatch.chdir(tmp_path)
+    FIRMWARE.touch()
     monkeypatch.setenv("ASKED", str(tmp_path / "asked"))
     return tmp_path / "asked"
 
@@ -110,7 +112,7 @@ def test_the_nucleo_is_loaded_halted_and_started_by_its_reset_pin(pyocd: Path) -
         assert call[call.index("--target") + 1] == "stm32f401retx"
         assert call[call.index("--uid") + 1] == "0667FF"
     assert "--no-reset" in load and "resume_on_disconnect=false" in load
-    assert load[-2] == "fw.elf"
+    assert Path(load[-2]).name == "firmware.elf"
     assert load[-1].rpartition("@")[2] == "0x08040000"
     assert (pyocd.parent / "flashed").read_bytes() == IMAGE
     assert reset[-2:] == ["--method", "hw"]

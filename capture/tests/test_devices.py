@@ -16,11 +16,11 @@ from base.run_folder.manifest import Serial
 from capture.acquisition.saleae import Device
 from capture.checks import devices
 from capture.checks.captures import of_rest, of_serial
-from capture.checks.devices import RULES, Facts, Port, Probe, UsbDevice
+from capture.checks.devices import RULES, Facts, Probe, UsbDevice
 from capture.checks.findings import Figure, Finding
 from capture.desk.bench import BoardResource, read_bench
 from capture.desk.presets import presets
-from capture.desk.serial_ports import ST_LINKS
+from capture.desk.serial_ports import ST_LINKS, Port
 from tests.sentences import Sentences
 from tests.tables import table
 

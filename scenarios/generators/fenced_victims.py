@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from scenarios.errors import ScenarioError
-from scenarios.generator import MAX_BLOCK_BYTES, Generator, Step
+from scenarios.generator import Generator, Step, block_size
 from scenarios.operations import MAX_SLOTS, Allocate, Free
 from scenarios.parameters import whole
 from scenarios.place import Place
@@ -26,9 +26,9 @@ class FencedVictims(Generator):
 
     depth: int = whole(1, _MAX_DEPTH)
     """Victims freed in the end, at most 1,023."""
-    victim_bytes: int = whole(1, MAX_BLOCK_BYTES)
-    spacer_bytes: int = whole(1, MAX_BLOCK_BYTES)
-    request_bytes: int = whole(1, MAX_BLOCK_BYTES)
+    victim_bytes: int = block_size()
+    spacer_bytes: int = block_size()
+    request_bytes: int = block_size()
     """Larger than a victim."""
 
     def __post_init__(self) -> None:

@@ -7,7 +7,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from scenarios.generator import MAX_BLOCK_BYTES, Generator, Step
+from scenarios.generator import Generator, Step, block_size
 from scenarios.generators.xorshift import Xorshift32
 from scenarios.operations import MAX_ENTRIES, MAX_SLOTS, Allocate, Free
 from scenarios.parameters import whole
@@ -25,8 +25,8 @@ class Lifetimes(Generator):
     seed: int = whole(1, 0xFFFF_FFFF)
     """First state of xorshift32, not 0."""
     allocations: int = whole(1, MAX_ENTRIES // 2)
-    size_min_bytes: int = whole(1, MAX_BLOCK_BYTES)
-    size_max_bytes: int = whole(1, MAX_BLOCK_BYTES)
+    size_min_bytes: int = block_size()
+    size_max_bytes: int = block_size()
     """Both ends are included."""
     ttl_max: int = whole(0, MAX_SLOTS - 1)
     """Allocations that a block lives at most; 0 counts as 1."""

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from scenarios.errors import ScenarioError
-from scenarios.generator import MAX_BLOCK_BYTES, Generator, Step
+from scenarios.generator import Generator, Step, block_size
 from scenarios.generators.xorshift import Xorshift32
 from scenarios.operations import MAX_ENTRIES, MAX_SLOTS, Allocate, Free
 from scenarios.parameters import whole
@@ -32,15 +32,15 @@ class MemStress(Generator):
     allocate_percent: int = whole(0, 100)
     """Where there is a choice."""
     small_percent: int = whole(0, 100)
-    small_min_bytes: int = whole(1, MAX_BLOCK_BYTES)
-    small_max_bytes: int = whole(1, MAX_BLOCK_BYTES)
+    small_min_bytes: int = block_size()
+    small_max_bytes: int = block_size()
     """Both ends are included; so of the others."""
     medium_percent: int = whole(0, 100)
     """The rest is large."""
-    medium_min_bytes: int = whole(1, MAX_BLOCK_BYTES)
-    medium_max_bytes: int = whole(1, MAX_BLOCK_BYTES)
-    large_min_bytes: int = whole(1, MAX_BLOCK_BYTES)
-    large_max_bytes: int = whole(1, MAX_BLOCK_BYTES)
+    medium_min_bytes: int = block_size()
+    medium_max_bytes: int = block_size()
+    large_min_bytes: int = block_size()
+    large_max_bytes: int = block_size()
 
     def __post_init__(self) -> None:
         super().__post_init__()

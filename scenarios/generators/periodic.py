@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from itertools import count, product
 
 from scenarios.errors import ScenarioError
-from scenarios.generator import MAX_BLOCK_BYTES, Generator, Step
+from scenarios.generator import Generator, Step, block_size
 from scenarios.generators.xorshift import Xorshift32
 from scenarios.operations import Allocate, Free
 from scenarios.parameters import choice, whole
@@ -63,10 +63,10 @@ class Periodic(Generator):
     stay_min_periods: int = whole(1, 1000)
     stay_max_periods: int = whole(1, 1000)
     """The most that a block of the task stays."""
-    small_min_bytes: int = whole(1, MAX_BLOCK_BYTES)
-    small_max_bytes: int = whole(1, MAX_BLOCK_BYTES)
-    huge_min_bytes: int = whole(1, MAX_BLOCK_BYTES)
-    huge_max_bytes: int = whole(1, MAX_BLOCK_BYTES)
+    small_min_bytes: int = block_size()
+    small_max_bytes: int = block_size()
+    huge_min_bytes: int = block_size()
+    huge_max_bytes: int = block_size()
 
     def __post_init__(self) -> None:
         super().__post_init__()

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from scenarios.generator import MAX_BLOCK_BYTES, Generator, Step
+from scenarios.generator import Generator, Step, block_size
 from scenarios.operations import MAX_SLOTS, Allocate, Free
 from scenarios.parameters import whole
 from scenarios.place import Place
@@ -25,15 +25,15 @@ class Sizes(Generator):
     mem_frag has them.
     """
 
-    size_min_bytes: int = whole(1, MAX_BLOCK_BYTES)
+    size_min_bytes: int = block_size()
     """The first size, doubled up to the last."""
-    size_max_bytes: int = whole(1, MAX_BLOCK_BYTES)
+    size_max_bytes: int = block_size()
     pairs: int = whole(1, 1000)
     """Of each size."""
     fragments: int = whole(1, (MAX_SLOTS - 1) // 2)
     """Free blocks, at most 1,023."""
-    victim_bytes: int = whole(1, MAX_BLOCK_BYTES)
-    spacer_bytes: int = whole(1, MAX_BLOCK_BYTES)
+    victim_bytes: int = block_size()
+    spacer_bytes: int = block_size()
 
     def on_small(self, place: Place) -> dict[str, int]:
         return {

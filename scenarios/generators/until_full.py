@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from scenarios.generator import MAX_BLOCK_BYTES, Generator, Step
+from scenarios.generator import Generator, Step, block_size
 from scenarios.generators.xorshift import Xorshift128
 from scenarios.operations import MAX_SLOTS, Allocate, Free
 from scenarios.parameters import choice, whole
@@ -34,8 +34,8 @@ class UntilFull(Generator):
     """The first of the generator's four words; the others are the crate's."""
     requests: int = whole(1, MAX_SLOTS)
     """More than fit; those behind the end are skipped."""
-    size_min_bytes: int = whole(1, MAX_BLOCK_BYTES)
-    size_max_bytes: int = whole(1, MAX_BLOCK_BYTES)
+    size_min_bytes: int = block_size()
+    size_max_bytes: int = block_size()
     """Both ends are included."""
     alignments: int = whole(1, 13)
     """An alignment is 1 shifted by a number below this; 1 draws none."""

@@ -37,9 +37,10 @@ _BOARD_BEGIN = re.compile(rb"@T[AF]")
 _MTRACE = re.compile(rb"(?:@ .* )?([-+<>!]) (0x[0-9a-f]+|\(nil\))(?: (0|0x[0-9a-f]+))?")
 _HEAPTRACK = re.compile(rb"v [0-9a-f]+ [123]\n")
 
-_Event: TypeAlias = tuple[str, bytes | str, int]
-"""As mtrace has it: `+`, `-`, `<` and `>` of a reallocation, `!` of a refused one; the block's
-address or class; bytes. `?` is a defect, in words, and `^` a new start of the board."""
+_Event: TypeAlias = tuple[int, str, bytes | str, int]
+"""The line's number; and as mtrace has it: `+`, `-`, `<` and `>` of a reallocation, `!` of a
+refused one; the block's address or class; bytes. `?` is a defect, in words, and `^` a new start of
+the board."""
 
 
 @dataclass
@@ -82,7 +83,7 @@ def convert(log: bytes) -> LogTrace:
     return trace
 
 
-def _of_board(lines: list[bytes]) -> Iterator[tuple[int, _Event]]:
+def _of_board(lines: list[bytes]) -> Iterator[_Event]:
     expected = 0
     for number, line in enumerate(lines, start=1):
         sound = 0
@@ -92,33 +93,33 @@ def _of_board(lines: list[bytes]) -> Iterator[tuple[int, _Event]]:
             sound += 1
             sequence = int(digits, 16)
             if 0 < sequence == expected - 1:
-                yield number, ("?", "it is there twice; the second is left out", 0)
+                yield number, "?", "it is there twice; the second is left out", 0
                 continue
             if sequence < expected:
-                yield number, ("^", "the board was started anew; what came before is left out", 0)
+                yield number, "^", "the board was started anew; what came before is left out", 0
                 expected = 0
             if sequence > expected:
-                yield number, ("?", f"operations lost before it: {sequence - expected:,}", 0)
+                yield number, "?", f"operations lost before it: {sequence - expected:,}", 0
             expected = sequence + 1
             refused = size and not int(address, 16)
-            yield number, ("!" if refused else "+" if size else "-", address, int(size or b"0", 16))
+            yield number, "!" if refused else "+" if size else "-", address, int(size or b"0", 16)
         for _ in range(len(_BOARD_BEGIN.findall(line)) - sound):
-            yield number, ("?", "it is damaged", 0)
+            yield number, "?", "it is damaged", 0
 
 
-def _of_mtrace(lines: list[bytes]) -> Iterator[tuple[int, _Event]]:
+def _of_mtrace(lines: list[bytes]) -> Iterator[_Event]:
     for number, line in enumerate(lines, start=1):
         if b"(__libc_freeres+" in line:  # the C library tidies up behind the program's end
             return
         match = _MTRACE.fullmatch(line)
         if match and (match[3] is not None) == (match[1] in b"+>!"):
             sign = "!" if match[2] == b"(nil)" else match[1].decode()
-            yield number, (sign, match[2], int(match[3] or b"0", 16))
+            yield number, sign, match[2], int(match[3] or b"0", 16)
         elif line not in (b"= Start", b"= End", b""):
-            yield number, ("?", "it is damaged", 0)
+            yield number, "?", "it is damaged", 0
 
 
-def _of_heaptrack(lines: list[bytes]) -> Iterator[tuple[int, _Event]]:
+def _of_heaptrack(lines: list[bytes]) -> Iterator[_Event]:
     """A block has no address there, but a class: its size and its caller."""
     sizes: list[int] = []
     for number, line in enumerate(lines, start=1):
@@ -127,17 +128,17 @@ def _of_heaptrack(lines: list[bytes]) -> Iterator[tuple[int, _Event]]:
             if sign == b"a":
                 sizes.append(int(fields[0], 16))
             elif sign in (b"+", b"-"):
-                yield number, (sign.decode(), fields[0], sizes[int(fields[0], 16)] if sign == b"+" else 0)
+                yield number, sign.decode(), fields[0], sizes[int(fields[0], 16)] if sign == b"+" else 0
         except (IndexError, ValueError):
-            yield number, ("?", "it is damaged", 0)
+            yield number, "?", "it is damaged", 0
 
 
-def _trace(events: Iterator[tuple[int, _Event]], *, by_address: bool) -> LogTrace:
+def _trace(events: Iterator[_Event], *, by_address: bool) -> LogTrace:
     """The lines. `by_address`: no two live blocks have the same."""
     trace, last = LogTrace(), 0
     live: defaultdict[bytes | str, list[int]] = defaultdict(list)
     moving: int | None = None
-    for number, (sign, block, size) in events:
+    for number, sign, block, size in events:
         defect = block if sign in "?^" else ""
         if sign == "^":
             trace = LogTrace(defects=trace.defects)
