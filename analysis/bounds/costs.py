@@ -298,4 +298,4 @@ class Costs:
         if self.one_bus and name in ("bl", "wfi", "wfe", "cpsid", "cpsie"):
             return 1 if name.startswith("cps") else 2
         pops_pc = self.one_bus and name == "pop" and "pc" in instruction.text
-        return cycles + instruction.registers + pops_pc
+        return cycles + instruction.words + pops_pc

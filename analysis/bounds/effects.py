@@ -8,7 +8,7 @@ from __future__ import annotations
 import operator
 from collections.abc import Callable
 
-from analysis.bounds.graph import MULTIPLES, PC, SP, Instruction, Memory, Operand
+from analysis.bounds.graph import PC, SP, Instruction, Memory, Operand
 from analysis.bounds.state import Flags, State, assume, merge
 from analysis.bounds.values import (
     STACK,
@@ -35,7 +35,6 @@ _SIZES = {
     "ldrsh": -2,
 }
 """Bytes of loads and stores of one register, of two each; negative where they extend the sign."""
-_PUSHES = ("push", "pop", "vpush", "vpop")
 
 _LSL, _LSR, _ASR = 2, 3, 1
 
@@ -78,12 +77,7 @@ def accessed(operation: Instruction, state: State) -> Value:
     """
     if operation.memory is not None:
         return address_of(operation.memory, state, operation.address)
-    if operation.name in _PUSHES:
-        return state.registers[SP]
-    if operation.name.startswith(MULTIPLES) and operation.operands:
-        register = operation.operands[0].register
-        return state.registers[register] if register is not None and 0 <= register < PC else None
-    return None
+    return state.registers[operation.base] if operation.base is not None and operation.base < PC else None
 
 
 def divided(operation: Instruction, state: State) -> tuple[Value, Value]:
@@ -116,18 +110,18 @@ def _aligned(operation: Instruction, state: State) -> tuple[int, int]:
     """A register, and how many of its last bits are 0 after an instruction, where that follows from
     before.
     """
-    memory, operands, name = operation.memory, operation.operands, operation.name
+    memory, base, target, name = operation.memory, operation.base, operation.target, operation.name
     if memory is not None:
         by = memory.offset if memory.post is None else memory.post
         if memory.writeback and memory.base < PC:
             return memory.base, min(state.zeros(memory.base), zeros(number(by)))
         return 0, 0
-    target = operands[0].register if operands else None
-    if target is None or not 0 <= target < PC:
+    if base is not None:
+        loaded = base == PC or base in [listed.register for listed in operation.listed]
+        return base, 0 if loaded else state.zeros(base)
+    if not 0 <= target < PC:
         return 0, 0
-    if name.startswith(MULTIPLES):
-        return target, 0 if target in [listed.register for listed in operands[1:]] else state.zeros(target)
-    sources = operands if len(operands) == 2 and name in _TWO_OPERANDS else operands[1:]
+    sources = _sources(operation)
     bits = [_zeros_of(operand, state) for operand in sources]
     if name == "lsl" and sources[1].register is None:
         return target, bits[0] + sources[1].number
@@ -158,15 +152,13 @@ _KEEPS_ZEROS = ("add", "addw", "sub", "subw", "rsb", "orr", "eor", "mov", "uxtb"
 
 def _change(operation: Instruction, state: State, read: Read) -> None:
     name = operation.name
-    is_transfer = name in _SIZES if operation.memory else name in _PUSHES or name.startswith(MULTIPLES)
-    if is_transfer:
+    if name in _SIZES if operation.memory else operation.listed:
         _transfer(operation, state, read)
     elif name in ("cmp", "cmn", "tst", "teq"):
         _compare(operation, state)
     elif name == "adr":
-        target, offset = operation.operands[0].register, operation.operands[1].number
-        if target is not None:
-            state.put(target, number(((operation.address + 4) & ~3) + offset), "")
+        place = (operation.address + 4 & ~3) + operation.operands[1].number
+        state.put(operation.target, number(place), "")
     elif name in _COMPUTED:
         _compute(operation, state)
     else:
@@ -182,25 +174,24 @@ def _change(operation: Instruction, state: State, read: Read) -> None:
 
 def _transfer(operation: Instruction, state: State, read: Read) -> None:
     """Loads or stores registers, one behind the other, and moves the base."""
-    name, memory, operands = operation.name, operation.memory, operation.operands
-    loads = name.startswith(("ld", "pop", "vpop", "vldm"))
-    fresh, single, base = f"@{operation.address:x}", 0, SP
+    name, memory, base = operation.name, operation.memory, operation.base or 0
+    loads = not operation.stores
+    fresh, single = f"@{operation.address:x}", 0
     if memory is not None:
         single = 0 if name in ("ldrd", "strd") else _SIZES[name]
-        operands = operands[: 1 if single else 2]
         at, moves = address_of(memory, state, operation.address), memory.writeback
-        base, by = memory.base, memory.offset if memory.post is None else memory.post
+        by = memory.offset if memory.post is None else memory.post
     else:
-        if name.startswith(MULTIPLES):
-            base, operands = operands[0].register or 0, operands[1:]
-        total = sum(map(_bytes_of, operands))
-        down = "db" in name or name.endswith("push")
-        start = state.registers[base] if base < PC else number((operation.address + 4) & ~3)
-        at, by = plus(start, number(-total)) if down else start, -total if down else total
-        moves = base in operation.written and not any(loads and it.register == base for it in operands)
+        at, by = accessed(operation, state), 4 * operation.words
+        if "db" in name or name.endswith("push"):
+            by = -by
+            at = plus(at, number(by))
+        moves = base in operation.written and not any(
+            loads and it.register == base for it in operation.listed
+        )
     slot = (at[1], 4) if single == 4 and at and at[0] == STACK and at[1] == at[2] else None
-    for operand in operands:
-        size, register = abs(single) or _bytes_of(operand), operand.register
+    for operand in operation.listed:
+        size, register = abs(single) or operand.bytes, operand.register
         core = register is not None and 0 <= register < PC
         if loads and core and register is not None:
             state.put(register, _loaded(state, at, single or size, read), f"{fresh}:{register}")
@@ -216,10 +207,6 @@ def _transfer(operation: Instruction, state: State, read: Read) -> None:
         at = plus(at, number(size))
     if moves:
         state.put(base, plus(state.registers[base], number(by)), f"{fresh}:{base}")
-
-
-def _bytes_of(operand: Operand) -> int:
-    return operand.number if operand.register == -1 else 4
 
 
 def _loaded(state: State, place: Value, size: int, read: Read) -> Value:
@@ -275,12 +262,8 @@ def computed(name: str, *sources: Value) -> Value:
 
 
 def _compute(operation: Instruction, state: State) -> None:
-    name, operands = operation.name, operation.operands
-    target = operands[0].register
-    assert target is not None
-    values = [_value(operand, state) for operand in operands]
-    # Of two operands the first is also a source: ADD r0, r1.
-    sources = values if len(values) == 2 and name in _TWO_OPERANDS else values[1:]
+    name, operands, target = operation.name, operation.operands, operation.target
+    sources = [_value(operand, state) for operand in _sources(operation)]
     value = computed(name, *sources)
     copied = operands[1].register if name == "mov" else None
     state.put(target, value, f"@{operation.address:x}")
@@ -444,20 +427,10 @@ _COMPUTED: dict[str, Callable[..., Value]] = {
     "sdiv": _signed_quotient,
     "movt": _top,
 }
-_TWO_OPERANDS = {
-    "add",
-    "addw",
-    "sub",
-    "subw",
-    "and",
-    "orr",
-    "eor",
-    "bic",
-    "lsl",
-    "lsr",
-    "asr",
-    "mul",
-    "orn",
-    "movt",
-    "rsb",
-}
+_UNARY = ("mov", "mvn", "clz", "uxtb", "uxth", "sxtb", "sxth")
+
+
+def _sources(operation: Instruction) -> tuple[Operand, ...]:
+    """Of two operands the first is also a source: ADD r0, r1."""
+    operands = operation.operands
+    return operands if len(operands) == 2 and operation.name not in _UNARY else operands[1:]

@@ -199,9 +199,8 @@ class Flow:
         if last.service or last.call is not None or last.pointer:
             yield from self._call(block, last, now, masks)
         elif last.name in ("cbz", "cbnz"):
-            register = last.operands[0].register or 0
             for target, taken in block.after:
-                after = is_zero(now, register, taken == (last.name == "cbz"))
+                after = is_zero(now, last.target, taken == (last.name == "cbz"))
                 if after is not None:
                     yield Edge((target, masks), after, taken, None)
         elif last.touches:
@@ -285,8 +284,7 @@ class Flow:
         if last.call is not None:
             yield self.limited(last.address, Called(last.call, masks, arguments))
             return
-        register = last.operands[0].register or 0
-        target = constant(now.registers[register]) if last.memory is None and register < PC else None
+        target = constant(now.registers[last.target]) if last.memory is None and last.target < PC else None
         if target is not None and target & 1:
             yield Called(target & ~1, masks, arguments)
             return
@@ -306,18 +304,16 @@ class Flow:
 
     def _step(self, operation: Instruction, now: State, masks: Masks) -> tuple[State, Masks]:
         if operation.name == "mrs" and operation.system:
-            target = operation.operands[0].register or 0
-            now.put(target, masks.read(operation.system), f"@{operation.address:x}")
+            now.put(operation.target, masks.read(operation.system), f"@{operation.address:x}")
             return now, masks
         if self.cells and operation.memory is not None:
             cell = constant(address_of(operation.memory, now, operation.address))
             if cell is not None and cell in self.cells:
                 which = self.cells[cell]
-                source = operation.operands[0].register or 0
                 if operation.name == "str":
-                    masks = masks.with_cell(which, constant(now.registers[source]))
+                    masks = masks.with_cell(which, constant(now.registers[operation.target]))
                 elif operation.name == "ldr" and masks.cells[which] is not None:
-                    now.put(source, number(masks.cells[which] or 0), "")
+                    now.put(operation.target, number(masks.cells[which] or 0), "")
                     return now, masks
         return step(operation, now, self.read), masks
 
@@ -361,13 +357,11 @@ def _stray(body: Body, last: Instruction, now: State, loaded_from: Callable[[str
     words = f"{body.name} returns to an address that it did not get from its caller."
     target, moved = now.registers[LR], 0
     if last.name != "bx":
-        popped = last.operands[1:] if last.name.startswith("ldm") else last.operands
-        by = last.memory.post or 0 if last.memory is not None else 4 * len(popped)
-        base = last.operands[0].register if last.name.startswith("ldm") else SP
-        if base != SP:
+        if last.base != SP:
             return words
-        moved = by
-        at = sp[1] + (0 if last.memory is not None else 4 * len(popped) - 4)
+        moved, at = 4 * last.words, sp[1] + 4 * last.words - 4
+        if last.memory is not None:
+            moved, at = last.memory.post or 0, sp[1]
         target = now.slots.get((at, 4)) if sp[1] == sp[2] else None
     if sp[1] == sp[2] and sp[1] + moved:
         return words

@@ -21,7 +21,6 @@ from analysis.explain.program import Program
 _NUMBERS = {f"r{number}": number for number in range(16)}
 _NUMBERS |= {"sb": 9, "sl": 10, "fp": 11, "ip": 12, "sp": 13, "lr": 14, "pc": 15}
 SP, LR, PC = 13, 14, 15
-MULTIPLES = ("stm", "ldm", "vstm", "vldm")
 MASK_NAMES = {"primask", "basepri", "basepri_max", "faultmask"}
 _ALWAYS = (arm.ARM_CC_AL, arm.ARM_CC_INVALID)
 _CONDITIONS = ["al", "eq", "ne", "hs", "lo", "mi", "pl", "vs", "vc", "hi", "ls", "ge", "lt", "gt", "le", "al"]
@@ -43,6 +42,11 @@ class Operand:
     how: int = 0
     shift: int = 0
 
+    @property
+    def bytes(self) -> int:
+        """Of a register."""
+        return self.number if self.register == -1 else 4
+
 
 @dataclass(frozen=True, slots=True)
 class Memory:
@@ -63,7 +67,8 @@ class Instruction:
     its row of the cost table (costs.py).
 
     `condition` is "" for one that always executes, and `conditional` are those in an IT block.
-    `registers` is how many registers a multiple load or store transfers, and 0 for all others.
+    A load or store transfers the registers `listed`, from or to an address made of the register
+    `base` at the least. `words` is how many words these are; all others transfer none.
     `literal` is the address that a load relative to the PC reads. `system` names the special
     register of MRS and MSR, and what CPS changes: `primask` or `faultmask`, with `enables`.
 
@@ -76,7 +81,8 @@ class Instruction:
     text: str
     name: str
     kind: str
-    registers: int
+    base: int | None
+    listed: tuple[Operand, ...]
     condition: str
     conditional: bool
     sets_flags: bool
@@ -97,7 +103,17 @@ class Instruction:
     @property
     def accesses(self) -> bool:
         """Whether it loads or stores."""
-        return self.kind in ("load", "store", "multiple")
+        return bool(self.listed)
+
+    @property
+    def words(self) -> int:
+        return sum(operand.bytes for operand in self.listed) // 4
+
+    @property
+    def target(self) -> int:
+        """Its first operand, if that is a register of the core; else -1."""
+        first = self.operands[0].register if self.operands else None
+        return -1 if first is None else first
 
     @property
     def touches(self) -> bool:
@@ -110,11 +126,9 @@ class Instruction:
         instruction's UNPREDICTABLE): as a base that is written back, as an index, or as the target
         of what sets flags.
         """
-        first = self.operands[0].register if self.operands else None
         if self.memory is not None:
             return self.memory.index == PC or (self.memory.base == PC and self.memory.writeback)
-        moved = self.name.startswith(MULTIPLES) and PC in self.written
-        return first == PC and (self.sets_flags or moved)
+        return (self.target == PC and self.sets_flags) or (self.base == PC and PC in self.written)
 
     @property
     def stores(self) -> bool:
@@ -124,12 +138,8 @@ class Instruction:
     @property
     def addressed(self) -> set[int]:
         """The registers that its address is made of."""
-        if self.memory is not None:
-            return {self.memory.base, *(() if self.memory.index is None else (self.memory.index,))}
-        if self.name.endswith(("push", "pop")):
-            return {SP}
-        first = self.operands[0].register if self.operands else None
-        return set() if first is None else {first}
+        parts = (self.base,) if self.memory is None else (self.memory.base, self.memory.index)
+        return {part for part in parts if part is not None}
 
 
 def lift(instruction: capstone.CsInsn, conditional: bool) -> Instruction:
@@ -161,12 +171,14 @@ def lift(instruction: capstone.CsInsn, conditional: bool) -> Instruction:
             )
             if memory.base == PC and mnemonic.startswith("ldr"):
                 literal = (int(instruction.address) + 4 & ~3) + memory.offset
-    registers = 0
-    if kind == "multiple":
-        listed = [operand for operand in lifted if operand.register is not None]
-        doubles = sum(operand.register == -1 and operand.number == 8 for operand in listed)
-        registers = len(listed) + doubles - mnemonic.startswith(("ldm", "stm", "vldm", "vstm"))
-        registers = 2 if mnemonic.startswith(("ldrd", "strd")) else registers
+    base, listed = None, list[Operand]()
+    if kind in ("load", "store", "multiple"):
+        if memory is not None:
+            base, listed = memory.base, lifted[: 2 if kind == "multiple" else 1]
+        elif mnemonic.startswith(("ldm", "stm", "vldm", "vstm")):
+            base, listed = lifted[0].register, lifted[1:]
+        else:
+            base, listed = SP, lifted
     system, words = "", re.split(r", *", instruction.op_str)
     if instruction.id == arm.ARM_INS_CPS:
         system = "faultmask" if "f" in instruction.op_str and "i" not in instruction.op_str else "primask"
@@ -180,7 +192,8 @@ def lift(instruction: capstone.CsInsn, conditional: bool) -> Instruction:
         text=f"{mnemonic} {instruction.op_str}".strip(),
         name=mnemonic.partition(".")[0] if instruction.id == arm.ARM_INS_HINT else name,
         kind=kind,
-        registers=registers,
+        base=base,
+        listed=tuple(listed),
         condition="" if instruction.cc in _ALWAYS else _CONDITIONS[instruction.cc],
         conditional=conditional,
         sets_flags=bool(instruction.update_flags),

@@ -149,7 +149,7 @@ def _written(solved: Solved, head: Node, inner: set[Node]) -> int | None:
     codes = [code for node in each_lap for code in solved.body.blocks[node[0]].instructions]
     # The bytes that they always write.
     stored = sum(
-        4 * (len(code.operands) - 1) if code.name.startswith("stm") else _STORED_BYTES.get(code.name, 0)
+        4 * code.words if code.name.startswith("stm") else _STORED_BYTES.get(code.name, 0)
         for code in codes
         if not code.condition
     )
@@ -237,7 +237,7 @@ def _test(flow: Flow, body: Body, node: Node, inner: set[Node], state: State) ->
     at_end = flow.at_end(body, node, state)
     if last.name in ("cbz", "cbnz"):
         is_zero = goes_on == (last.name == "cbz")
-        yield _Test(at_end.registers[last.operands[0].register or 0], number(0), "eq" if is_zero else "ne")
+        yield _Test(at_end.registers[last.target], number(0), "eq" if is_zero else "ne")
         return
     flags = at_end.flags
     if not last.condition or flags is None:

@@ -29,7 +29,6 @@ _MOST_BEGINNINGS = 8
 _TABLE_ADDITION_CYCLES = 1
 _SINGLE_LOADS = ("ldr", "ldrb", "ldrh", "ldrsb", "ldrsh", "ldrt", "ldrex", "ldrexb", "ldrexh")
 _SINGLE_STORES = ("str", "strb", "strh")
-_ADDRESSED = ("tbb", "tbh", "push", "pop", "ldm", "stm", "vpush", "vstm")
 _BARRIERS = ("dsb", "dmb", "isb")
 _LONGER_BEHIND_STORES = (*_SINGLE_LOADS, "ldrd", "pop", "ldm", "ldmdb", "ldmia")
 _SIZES = {
@@ -185,7 +184,7 @@ def _on_one_bus(flow: Flow, costs: Costs, solved: Solved) -> Cycles:
                     Memory.PERIPHERAL: costs.peripheral_cycles,
                     Memory.ANY: max(flash, costs.peripheral_cycles),
                 }
-                total += max(code.registers, 1) * by_memory[costs.memory(address)]
+                total += code.words * by_memory[costs.memory(address)]
         cycles.cost[node] = total
         for edge in solved.edges[node]:
             assert block is not None
@@ -317,7 +316,7 @@ class _Function:
                 # None if there are too many to tell.
                 lines, flash = None, self.costs.lines
                 if read and not read[0] and read[2] - read[1] <= flash.data * flash.together * flash.bytes:
-                    last_byte = read[2] + _WORD_BYTES * _words(instruction) - 1
+                    last_byte = read[2] + _WORD_BYTES * max(instruction.words, 1) - 1
                     lines = set(range(read[1] // flash.bytes, last_byte // flash.bytes + 1))
             if lines is None or memory is Memory.ANY:
                 return Lines(frozenset(code), None)
@@ -341,7 +340,7 @@ class _Function:
 
     def _passed_in(self, code: Instruction, state: State) -> _Passed:
         address, name = accessed(code, state), code.name
-        cycles = self.costs.own(code) + (code.kind in ("load", "store") and _words(code) - 1)
+        cycles = self.costs.own(code)
         indexed = code.memory is None or code.memory.index is not None
         if name in ("udiv", "sdiv"):
             cycles = divide_cycles(*divided(code, state), name == "sdiv")
@@ -360,8 +359,7 @@ class _Function:
         code, address, cycles, unaligned = passed
         fetch, name = core.fetch, code.name
         # The registers that the address waits for; VLDM does not wait.
-        waits = code.memory is not None or name.startswith(_ADDRESSED)
-        needed = code.addressed - {PC, -1} if waits else set()
+        needed = set() if name.startswith(("vldm", "vpop")) else code.addressed - {PC}
         late = bool(needed & core.late)
         start = fetch.issue(code.address, code.size, core.free + late, core.brief and not late)
         memory = (
@@ -406,7 +404,7 @@ class _Function:
     ) -> list[tuple[_Core, int]]:
         """The data bus takes the addresses, and loads wait for their data."""
         start = max(start, core.data_free)
-        words, place = _words(code), _block_address(code, address)
+        words, place = max(code.words, 1), _block_address(code, address)
         if code.stores:
             reads = self.costs.store_reads(place)
             core.fetch.exact &= not reads
@@ -456,23 +454,15 @@ class _Function:
         """The instruction is finished in cycle `free`."""
         core.free = free
         branches = code.kind in ("branch", "late_branch", "table_branch")
-        several = code.name.startswith((*_ADDRESSED[2:], "vpop", "vldm"))
+        several = code.accesses and code.memory is None
         core.late = frozenset() if branches or several else frozenset(code.written) - {PC}
         certain = code.name in _SINGLE_LOADS and not code.conditional and block is not None
-        core.loaded = code.operands[0].register if certain else None
+        core.loaded = code.target if certain else None
         core.block = block
         core.stored = code.stores
         indexed = code.memory is not None and code.memory.index is not None
         core.stored_in_two = code.name in _SINGLE_STORES and indexed and not code.conditional
         core.short_end = code.address + code.size if code.size == 2 else 0
-
-
-def _words(code: Instruction) -> int:
-    """The transfers of a load or store."""
-    if code.registers:
-        return code.registers
-    floats = code.text.startswith("v") and bool(code.operands)
-    return code.operands[0].number // _WORD_BYTES if floats else 1
 
 
 def _block_address(code: Instruction, address: Value) -> Value:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from typing import Literal, NamedTuple
+from math import inf
+from typing import Any, Literal, NamedTuple
 
 from analysis.bounds.graph import INVERSE, LR, SP
 from analysis.bounds.values import (
@@ -52,7 +53,7 @@ class State:
     """Values of r0 to lr, and of the stack's places that were written.
 
     `copies` says which register holds what stands in a place. Pointers to the stack from `escaped`
-    on upward may be known elsewhere; None if none are. `aligned` has how many of a register's last
+    on upward may be known elsewhere. `aligned` has how many of a register's last
     bits are 0, as values.zeros().
     """
 
@@ -60,7 +61,7 @@ class State:
     slots: dict[Slot, Value] = field(default_factory=dict)
     flags: Flags | None = None
     copies: dict[int, Slot] = field(default_factory=dict)
-    escaped: int | None = None
+    escaped: float = inf
     aligned: dict[int, int] = field(default_factory=dict)
 
     def copy(self) -> State:
@@ -104,47 +105,37 @@ class State:
     def _moved(self, where: Where) -> None:
         flags = self.flags
         if flags and where in (flags.left_in, flags.right_in, flags.result_in):
-            self.flags = replace(
-                flags,
-                left_in=None if flags.left_in == where else flags.left_in,
-                right_in=None if flags.right_in == where else flags.right_in,
-                result_in=None if flags.result_in == where else flags.result_in,
-            )
+            places = ("left_in", "right_in", "result_in")
+            gone: dict[str, Any] = {name: None for name in places if getattr(flags, name) == where}
+            self.flags = replace(flags, **gone)
 
     def store(self, address: Value, size: int, value: Value, register: int | None = None) -> None:
         """Writes memory. What may be hit and is not known to stay is forgotten."""
-        if value is not None and value[0] == STACK:
-            self.escape(value)
-        if address is None or address[0] != STACK:
-            exact = address is not None and not address[0]
-            if not exact:
-                self.clobber()
-            return
-        low, high = address[1], address[2] + size
+        self.escape(value)
+        if address is None or address[0] not in ("", STACK):
+            self.clobber()
+        elif address[0]:
+            self._drop(address[1], address[2] + size)
+            if address[1] == address[2]:
+                self.slots[address[1], size] = value
+                if register is not None and register < REGISTERS and size == 4:
+                    self.copies[register] = (address[1], size)
+
+    def _drop(self, low: float = -inf, high: float = inf) -> None:
+        """Forgets the places in the stack from `low` up to `high`."""
         for slot in [slot for slot in self.slots if slot[0] < high and slot[0] + slot[1] > low]:
             del self.slots[slot]
-            self._dropped(slot)
-        if address[1] == address[2]:
-            self.slots[low, size] = value
-            if register is not None and register < REGISTERS and size == 4:
-                self.copies[register] = (low, size)
-
-    def _dropped(self, slot: Slot) -> None:
-        for register in [register for register, held in self.copies.items() if held == slot]:
-            del self.copies[register]
-        self._moved(slot)
+            self.copies = {register: held for register, held in self.copies.items() if held != slot}
+            self._moved(slot)
 
     def escape(self, value: Value) -> None:
         """A pointer to the stack has become known elsewhere."""
         if value is not None and value[0] == STACK:
-            self.escaped = value[1] if self.escaped is None else min(self.escaped, value[1])
+            self.escaped = min(self.escaped, value[1])
 
     def clobber(self) -> None:
         """Something was written, nobody knows where: what others may point to is forgotten."""
-        if self.escaped is not None:
-            for slot in [slot for slot in self.slots if slot[0] + slot[1] > self.escaped]:
-                del self.slots[slot]
-                self._dropped(slot)
+        self._drop(self.escaped)
 
     def called(self, result: Value, fresh: str) -> None:
         """A function was called and came back: AAPCS, 6.1.1, says which registers it keeps."""
@@ -154,9 +145,7 @@ class State:
         self.flags = None
         stack = self.registers[SP]
         if stack is not None and stack[0] == STACK:
-            for slot in [slot for slot in self.slots if slot[0] < stack[1]]:
-                del self.slots[slot]
-                self._dropped(slot)
+            self._drop(high=stack[1])
         self.put(0, result, f"{fresh}:0")
         for register in (1, 2, 3, 12, LR):
             self.put(register, None, f"{fresh}:{register}")
@@ -197,27 +186,23 @@ def merge(state: State, other: State, widening: bool, limits: tuple[int, ...] = 
         slot: combine(value, other.slots[slot]) for slot, value in state.slots.items() if slot in other.slots
     }
     copies = {register: slot for register, slot in state.copies.items() if other.copies.get(register) == slot}
-    escaped = [at for at in (state.escaped, other.escaped) if at is not None]
     flags = state.flags if state.flags == other.flags else None
     both = {register: min(state.zeros(register), other.zeros(register)) for register in range(REGISTERS)}
     aligned = {register: bits for register, bits in both.items() if bits > zeros(registers[register])}
-    return State(registers, slots, flags, copies, min(escaped, default=None), aligned)
+    return State(registers, slots, flags, copies, min(state.escaped, other.escaped), aligned)
 
 
 def covers(outer: State, inner: State) -> bool:
     """Whether `outer` holds wherever `inner` does."""
-    if outer.flags is not None and outer.flags != inner.flags:
-        return False
-    if inner.escaped is not None and (outer.escaped is None or outer.escaped > inner.escaped):
-        return False
-    if any(inner.copies.get(register) != slot for register, slot in outer.copies.items()):
-        return False
-    if not all(map(contains, outer.registers, inner.registers)):
-        return False
-    if any(inner.zeros(register) < bits for register, bits in outer.aligned.items()):
-        return False
-    return all(
-        slot in inner.slots and contains(value, inner.slots[slot]) for slot, value in outer.slots.items()
+    return (
+        (outer.flags is None or outer.flags == inner.flags)
+        and outer.escaped <= inner.escaped
+        and outer.copies.items() <= inner.copies.items()
+        and all(map(contains, outer.registers, inner.registers))
+        and all(inner.zeros(register) >= bits for register, bits in outer.aligned.items())
+        and all(
+            slot in inner.slots and contains(value, inner.slots[slot]) for slot, value in outer.slots.items()
+        )
     )
 
 
@@ -226,132 +211,77 @@ MIRRORED = {
     "eq": "eq", "ne": "ne",
 }  # fmt: skip
 SIGNED = {"lt", "le", "gt", "ge"}
-_STRICT = {"lo", "lt", "hi", "gt"}
+_OF_DIFFERENCE = {"lo": "lt", "ls": "le", "hi": "gt", "hs": "ge", "mi": "lt", "pl": "ge"}
+"""What a condition asks of the difference, beside zero."""
 
 
 def assume(state: State, condition: str, holds: bool = True) -> State | None:
     """The state where a condition holds, or does not; None if that cannot be."""
     condition = condition if holds else INVERSE[condition]
-    flags = state.flags
-    if flags is None:
-        return state.copy()
-    after = state.copy()
-    possible = True
-    if flags.kind == "compare" and condition in MIRRORED:
-        possible = _compare(after, flags, condition)
-    if possible and condition in ("eq", "ne", "mi", "pl"):
-        value = flags.left if flags.kind == "result" else minus(flags.left, flags.right)
-        where = flags.left_in if flags.kind == "result" else flags.result_in
-        possible = _beside_zero(after, value, where, condition)
+    after, flags, possible = state.copy(), state.flags, True
+    if flags and flags.kind == "compare" and condition in MIRRORED:
+        possible = _compare(after, flags.left, flags.right, condition, flags.left_in, flags.right_in)
+    if flags and possible and condition in ("eq", "ne", "mi", "pl"):
+        is_result = flags.kind == "result"
+        value = flags.left if is_result else minus(flags.left, flags.right)
+        where = flags.left_in if is_result else flags.result_in
+        possible = _compare(after, value, number(0), _OF_DIFFERENCE.get(condition, condition), where)
     return after if possible else None
 
 
 def is_zero(state: State, register: int, holds: bool) -> State | None:
     """The state where a register is zero, or is not; None if that cannot be."""
     after = state.copy()
-    possible = _beside_zero(after, state.registers[register], register, "eq" if holds else "ne")
-    return after if possible else None
+    condition = "eq" if holds else "ne"
+    return after if _compare(after, state.registers[register], number(0), condition, register) else None
 
 
-def _beside_zero(state: State, value: Value, where: Where, condition: str) -> bool:
-    if condition == "eq":
-        if _is_open(value):
-            possible, value = True, number(0)
-        else:
-            possible, value = between(value, 0, 0, False)
-        if value is not None and value[0]:
-            return True
-    elif condition == "ne":
-        possible, value = _without(value, 0)
-    else:
-        limits = (-SIGN, -1) if condition == "mi" else (0, SIGN - 1)
-        possible, value = between(value, *limits, True)
-    if possible:
-        _set(state, where, value)
-    return possible
-
-
-def _without(value: Value, register: int) -> tuple[bool, Value]:
-    """The value, which is not that of `register`."""
-    if value is None or value[0]:
-        return True, value
-    if value[1] == value[2] == register:
-        return False, None
-    low, high = unsigned(value)
-    if (low, high) == value[1:]:
-        return True, number(low + (low == register), high - (high == register))
-    return True, value
-
-
-def _compare(state: State, flags: Flags, condition: str) -> bool:
-    left, right = flags.left, flags.right
+def _compare(
+    state: State, left: Value, right: Value, condition: str, left_in: Where, right_in: Where = None
+) -> bool:
+    """Whether a value can stand so to the other; narrows both to where they do."""
     if left and right and left[0] and left[0] == right[0]:
         apart = minus(left, right)
-        if apart is None:
-            return True
-        return _can(signed(apart), condition)
-    if condition in ("eq", "ne"):
-        return _same(state, flags, condition)
+        condition = _OF_DIFFERENCE.get(condition, condition)
+        return apart is None or _compare(state, apart, number(0), condition, None)
+    both = ((left, right, left_in), (right, left, right_in))
+    if condition == "ne":
+        for value, other, where in both:
+            alone = constant(other)
+            if alone is not None and value is not None and not value[0]:
+                if value[1] == value[2] == alone:
+                    return False
+                low, high = unsigned(value)
+                if (low, high) == value[1:]:
+                    _set(state, where, number(low + (low == alone), high - (high == alone)))
+        return True
+    if condition == "eq":
+        for value, other, where in both:
+            # It may be any number, and is no pointer.
+            is_open = value is None or value[0] not in ("", STACK, SRAM)
+            if is_open and other is not None and not other[0]:
+                _set(state, where, other)
+                return True
     if (left and left[0]) or (right and right[0]):
         return True
-    view = signed if condition in SIGNED else unsigned
-    (low, high), (from_, to) = view(left), view(right)
-    strict = condition in _STRICT
-    least, most = (-SIGN, SIGN - 1) if condition in SIGNED else (0, WORD - 1)
-    if condition in ("lo", "lt", "ls", "le"):
-        mine, others = (least, to - strict), (low + strict, most)
-    else:
-        mine, others = (from_ + strict, most), (least, high - strict)
-    possible, new = between(left, *mine, condition in SIGNED)
-    also, other = between(right, *others, condition in SIGNED)
-    if possible and also:
-        _set(state, flags.left_in, new)
-        _set(state, flags.right_in, other)
-    return possible and also
-
-
-def _same(state: State, flags: Flags, condition: str) -> bool:
-    left, right = flags.left, flags.right
-    if condition == "ne":
-        alone, other = constant(right), constant(left)
-        possible = True
-        if alone is not None:
-            possible, new = _without(left, alone)
-            if possible:
-                _set(state, flags.left_in, new)
-        elif other is not None:
-            possible, new = _without(right, other)
-            if possible:
-                _set(state, flags.right_in, new)
+    if condition == "eq":
+        possible, value = between(left, *unsigned(right), False)
+        if possible:
+            _set(state, left_in, value)
+            _set(state, right_in, value)
         return possible
-    if _is_open(left) and right is not None and not right[0]:
-        _set(state, flags.left_in, right)
-        return True
-    if _is_open(right) and left is not None and not left[0]:
-        _set(state, flags.right_in, left)
-        return True
-    if left is None or right is None or left[0] or right[0]:
-        return True
-    possible, both = between(left, *unsigned(right), False)
-    if possible:
-        _set(state, flags.left_in, both)
-        _set(state, flags.right_in, both)
-    return possible
-
-
-def _is_open(value: Value) -> bool:
-    """Whether a value may be any number, and is no pointer."""
-    return value is None or value[0] not in ("", STACK, SRAM)
-
-
-def _can(apart: tuple[int, int], condition: str) -> bool:
-    """Whether a difference allows the condition."""
-    low, high = apart
-    return {
-        "eq": low <= 0 <= high, "ne": low != 0 or high != 0,
-        "lo": low < 0, "lt": low < 0, "ls": low <= 0, "le": low <= 0,
-        "hi": high > 0, "gt": high > 0, "hs": high >= 0, "ge": high >= 0,
-    }[condition]  # fmt: skip
+    if condition in ("hi", "gt", "hs", "ge"):
+        left, right, left_in, right_in = right, left, right_in, left_in
+        condition = MIRRORED[condition]
+    is_signed = condition in SIGNED
+    view, strict = (signed if is_signed else unsigned), condition in ("lo", "lt")
+    least, most = (-SIGN, SIGN - 1) if is_signed else (0, WORD - 1)
+    possible, new = between(left, least, view(right)[1] - strict, is_signed)
+    also, greater = between(right, view(left)[0] + strict, most, is_signed)
+    if possible and also:
+        _set(state, left_in, new)
+        _set(state, right_in, greater)
+    return possible and also
 
 
 def _set(state: State, where: Where, value: Value) -> None:
@@ -419,16 +349,13 @@ def written(masks: Masks, register: str, value: Value) -> list[Masks]:
     bits = constant(value)
     if bits is None and unsigned(value)[0] == 0:
         bits = 0
-    if register in ("primask", "faultmask"):
-        choices = (0, 1) if bits is None else (bits & 1,)
-        is_primask = register == "primask"
-        return [
-            masks._replace(primask=choice) if is_primask else masks._replace(faultmask=choice)
-            for choice in choices
-        ]
-    levels = [SOME if bits is None else bits & 0xFF]
-    if register == "basepri_max":
+    choices = (0, 1) if bits is None else (bits & 1,)
+    if register == "primask":
+        return [masks._replace(primask=choice) for choice in choices]
+    if register == "faultmask":
+        return [masks._replace(faultmask=choice) for choice in choices]
+    level, before = SOME if bits is None else bits & 0xFF, masks.basepri
+    if register == "basepri_max" and (not level or 0 < before <= level):
         # It only makes it more urgent (ARM DDI 0403E, B5.2.3).
-        before = masks.basepri
-        levels = [level if level and (not before or level < before) else before for level in levels]
-    return [masks._replace(basepri=level) for level in dict.fromkeys(levels)]
+        level = before
+    return [masks._replace(basepri=level)]
