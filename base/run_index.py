@@ -37,6 +37,8 @@ COLUMNS = schema_of("index")
 
 MOST_REASON = 600
 """Characters of a sentence in a row."""
+_OF_ALL = ("board", "analyzer", "samplerate_hz", "verdict")
+"""Of what every run.json has."""
 _STAMP = re.compile(r"\d{8}T\d{6}Z")
 _MARKS = (names.MANIFEST, names.IMAGE, names.OBSERVED)
 
@@ -133,10 +135,7 @@ def _row(folder: Path, identity: str, _status: tuple[int, int] | None) -> Mappin
     path = folder / names.MANIFEST
     row: dict[str, Any] = {"id": identity, "time": _time(folder, folder if _status is None else path)}
     if _status is None:
-        problem = (
-            f"{identity} has no run.json, so the run was killed, or is not over yet; "
-            "./lab redecode it, or run the scenario again."
-        )
+        problem = names.no_manifest(Path(identity))
         name = names.RunName.of(folder)
         return row | {"state": "unfinished", "problem": problem} | (name._asdict() if name else {})
     try:
@@ -151,10 +150,8 @@ def _row(folder: Path, identity: str, _status: tuple[int, int] | None) -> Mappin
         "problem": "A run from the wire alone (./lab observe): it has no operations.",
         "configuration": observed.program.elf,
         "firmware_sha256": observed.program.elf_sha256,
-        "board": observed.board,
-        "analyzer": observed.analyzer,
-        "samplerate_hz": observed.samplerate_hz,
-        **_verdict(observed.verdict, observed.reasons),
+        **observed.model_dump(include={*_OF_ALL}),
+        "reason": _reason(observed.reasons),
     }
 
 
@@ -163,65 +160,51 @@ def finished(manifest: Manifest) -> dict[str, Any]:
     stimulus, firmware, memory = manifest.stimulus, manifest.firmware, manifest.memory
     row: dict[str, Any] = {
         "state": "finished",
-        "scenario": manifest.scenario,
-        "allocator": manifest.allocator,
+        **manifest.model_dump(include={"scenario", "allocator", "records", "locking", *_OF_ALL}),
         "configuration": configuration(manifest),
-        "board": manifest.board,
         "board_folder": manifest.board_folder,
-        "analyzer": manifest.analyzer,
-        "samplerate_hz": manifest.samplerate_hz,
         "parameters": listed(manifest.parameters),
         "stimulus": f"{stimulus.mode}:{stimulus.period_ticks},{stimulus.control_period_ticks}",
         "seed": None if manifest.seed is None else str(manifest.seed),
         "art": manifest.accelerated,
-        "locking": manifest.locking,
         "knobs": listed(manifest.knobs),
         "heap_bytes": firmware.heap_bytes,
-        "records": manifest.records,
         "outside_sha256": manifest.outside.sha256 if manifest.outside else None,
         "firmware_sha256": firmware.elf_sha256,
         "options_sha256": alike.options_of(manifest),
         "operations": manifest.counts.operations,
-        **_verdict(manifest.verdict, manifest.reasons),
+        "reason": _reason(manifest.reasons),
     }
     for key in HEADLINES:
         summary, budget = manifest.statistics[key], manifest.error_budget.get(key)
         maximum = manifest.maxima.get(key)
         row |= {
             f"{key}_n": summary.n,
-            f"{key}_max": _number(summary.max),
-            f"{key}_budget": _number(budget.total.ns) if budget else None,
+            f"{key}_max": summary.max,
+            f"{key}_budget": budget.total.ns if budget else None,
             f"{key}_key": maximum.selection_key if maximum else None,
         }
     for word in ("allocate", "free"):
         if bound := manifest.bounds.get(word):
             row |= {
                 f"{word}_bound_cycles": bound.cycles,
-                f"{word}_bound_ns": _number(bound.ns),
+                f"{word}_bound_ns": bound.ns,
                 f"{word}_bound_grows": bound.region_decided,
             }
     if manifest.footprint is not None:
         row |= manifest.footprint.model_dump(include={"flash_bytes", "static_ram_bytes"})
     if memory is not None:
-        row |= {
-            "peak_live_bytes": memory.peak_live_bytes,
-            "used_bytes": memory.used_bytes,
-            "fragmentation_percent": _number(memory.fragmentation_percent),
-        }
+        row |= memory.model_dump(include={"peak_live_bytes", "used_bytes", "fragmentation_percent"})
     return row
 
 
-def _verdict(verdict: str, reasons: list[str]) -> dict[str, Any]:
-    return {"verdict": verdict, "reason": reasons[0][:MOST_REASON] if reasons else None}
+def _reason(reasons: list[str]) -> str | None:
+    return reasons[0][:MOST_REASON] if reasons else None
 
 
 def listed(values: Mapping[str, object]) -> str:
     """`a=1, b=2`, in the order of the names."""
     return ", ".join(f"{name}={value}" for name, value in sorted(values.items()))
-
-
-def _number(value: float | None) -> float | None:
-    return None if value is None else float(value)
 
 
 def _time(folder: Path, dated: Path) -> datetime | None:

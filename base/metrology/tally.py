@@ -17,7 +17,6 @@ Whole = npt.NDArray[np.int64]
 
 MOST_VALUES = 1 << 17
 """Different values, or bins, that are counted: 2 MiB."""
-_HELD_MOST = 1 << 16
 
 
 @dataclass(frozen=True, eq=False)
@@ -62,46 +61,29 @@ class Tally:
 
     def __init__(self, most_values: int = MOST_VALUES) -> None:
         self._most_values = most_values
-        self._values: Whole = np.empty(0, np.int64)
-        self._counts: Whole = np.empty(0, np.int64)
-        self._held: list[Whole] = []
-        self._held_size = 0
-        self._bin = 1
-        self._least: int | None = None
-        self._greatest: int | None = None
+        self.counted = Counted(np.empty(0, np.int64), np.empty(0, np.int64))
+        """What was counted so far, which later values do not change."""
 
     def add(self, values: Whole) -> None:
         """Counts `values`, int64[n], none of them negative."""
         if not values.size:
             return
-        least, greatest = int(values.min()), int(values.max())
-        self._least = least if self._least is None else min(self._least, least)
-        self._greatest = greatest if self._greatest is None else max(self._greatest, greatest)
-        self._held.append(values)
-        self._held_size += values.size
-        if self._held_size >= _HELD_MOST:
-            self._settle()
-
-    def counted(self) -> Counted:
-        """What was counted so far, which later values do not change."""
-        self._settle()
-        return Counted(self._values, self._counts, self._bin, self._least, self._greatest)
-
-    def _settle(self) -> None:
-        if not self._held:
-            return
-        new, counts = np.unique(np.concatenate(self._held), return_counts=True)
-        self._held, self._held_size = [], 0
-        values = np.concatenate((self._values, new // self._bin * self._bin))
-        self._values, self._counts = _merged(values, np.concatenate((self._counts, counts)))
-        while self._values.size > self._most_values:
-            self._bin *= 2
-            self._values, self._counts = _merged(self._values // self._bin * self._bin, self._counts)
+        before, (new, counts) = self.counted, np.unique(values, return_counts=True)
+        size = before.bin
+        values = np.concatenate((before.values, new // size * size))
+        values, counts = _merged(values, np.concatenate((before.counts, counts)))
+        while values.size > self._most_values:
+            size *= 2
+            values, counts = _merged(values // size * size, counts)
+        ends = [
+            *(end for end in (before.least, before.greatest) if end is not None),
+            int(new[0]),
+            int(new[-1]),
+        ]
+        self.counted = Counted(values, counts, size, min(ends), max(ends))
 
 
 def _merged(values: Whole, counts: Whole) -> tuple[Whole, Whole]:
-    """Each value once, in order, with the sum of its counts."""
-    order = np.argsort(values, kind="stable")
-    values, counts = values[order], counts[order]
-    first = np.flatnonzero(np.append(True, values[1:] != values[:-1]))
-    return values[first], np.add.reduceat(counts, first)
+    """Each value once, in order, with the sum of its counts, which are below 2^53."""
+    merged, place = np.unique(values, return_inverse=True)
+    return merged, np.bincount(place, counts).astype(np.int64)

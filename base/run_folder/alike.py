@@ -38,9 +38,10 @@ def options_of(manifest: Manifest) -> str:
 
 def parameters_of(manifest: Manifest) -> dict[str, int | str]:
     """The parameters that decide the operations."""
-    digest_is_told = _TRACE_DIGEST in manifest.parameters
     return {
-        name: value for name, value in manifest.parameters.items() if not (name == _TRACE and digest_is_told)
+        name: value
+        for name, value in manifest.parameters.items()
+        if name != _TRACE or _TRACE_DIGEST not in manifest.parameters
     }
 
 
@@ -57,9 +58,8 @@ def latest(runs: Iterable[Run], options: Callable[[Run], Hashable], name: Callab
 
     `name` gives that of a run's folder.
     """
-    by_options: dict[Hashable, Run] = {}
-    for run in sorted(runs, key=lambda run: began(name(run))):
-        chosen = options(run)
-        by_options.pop(chosen, None)
-        by_options[chosen] = run
-    return list(by_options.values())
+
+    def start(run: Run) -> tuple[str, int]:
+        return began(name(run))
+
+    return sorted({options(run): run for run in sorted(runs, key=start)}.values(), key=start)

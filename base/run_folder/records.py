@@ -10,9 +10,9 @@ import binascii
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass
-from functools import cache, cached_property
+from functools import cache
 from string import hexdigits
-from typing import Annotated, Any, Literal, TypeVar, get_args, get_type_hints
+from typing import Annotated, Literal, TypeVar, dataclass_transform, get_args, get_type_hints
 
 from .channels import MOST_LOG_BYTES as MOST_LOG_BYTES
 from .channels import OPERATION_KINDS as OPERATION_KINDS
@@ -93,8 +93,19 @@ _Hexadecimal = Annotated[int, _hexadecimal]
 _Text = Annotated[str, _text]
 
 
-@dataclass(frozen=True, slots=True)
-class Boot:
+RECORDS: dict[str, type[Record]] = {}
+"""Of each name in a log what its fields are."""
+
+
+@dataclass_transform(frozen_default=True)
+class Record:
+    """A record of a log: a frozen dataclass, whose fields say how each is read."""
+
+    def __init_subclass__(cls, name: str) -> None:
+        RECORDS[name] = dataclass(frozen=True)(cls)
+
+
+class Boot(Record, name="BOOT"):
     """First record of a run: what was built, and the heap before the first operation."""
 
     version: Annotated[int, _version]
@@ -123,24 +134,18 @@ class Boot:
         return {name: value for name, separator, value in words if separator}
 
 
-@dataclass(frozen=True, slots=True)
-class Proof:
+class Proof(Record, name="PROOF"):
     """DWT and TIM5 over one interval: the evidence that the cycle counter counts."""
 
     dwt_cycles: U32
     timer_ticks: U32
 
 
-@dataclass(frozen=True, slots=True)
-class StillRecord:
+class StillRecord(Proof, name="STILL"):
     """The same as Proof, once more at the end of the run."""
 
-    dwt_cycles: U32
-    timer_ticks: U32
 
-
-@dataclass(frozen=True, slots=True)
-class CounterOffRecord:
+class CounterOffRecord(Record, name="OFF"):
     """The cycle counter was found off at operation `seq`, and was turned on again.
 
     `operations` from `seq` on, 1 or 0, have no cycles: 0 where it was off before the operation.
@@ -150,8 +155,7 @@ class CounterOffRecord:
     operations: Annotated[int, _from_to(0, 1)]
 
 
-@dataclass(frozen=True, slots=True)
-class PlanRecord:
+class PlanRecord(Record, name="PLAN"):
     """The image that the firmware found in its flash."""
 
     scenario: _Text
@@ -162,8 +166,7 @@ class PlanRecord:
     control_period_ticks: U32
 
 
-@dataclass(frozen=True, slots=True)
-class CalibrationRecord:
+class CalibrationRecord(Record, name="CAL"):
     """One empty section on `channel`, CRIT or OP: its length by DWT, and CYCCNT at its begin."""
 
     channel: Annotated[str, _one_of("CRIT", "OP")]
@@ -172,8 +175,7 @@ class CalibrationRecord:
     begin_cycles: U32
 
 
-@dataclass(frozen=True, slots=True)
-class CostRecord:
+class CostRecord(Record, name="COST"):
     """What an instrument costs, as the least and the most of several times.
 
     `instrument` is READ, a read of CYCCNT; PIN, the same read with a pin raised before it; or
@@ -189,8 +191,7 @@ class CostRecord:
             raise ValueError(f"at least {self.least_cycles} cycles and at most {self.most_cycles}")
 
 
-@dataclass(frozen=True, slots=True)
-class TickRecord:
+class TickRecord(Record, name="TICK"):
     """The kernel's tick.
 
     It is due `countdown_cycles` after CYCCNT was `at_cycles`, and from then on every
@@ -207,15 +208,13 @@ class TickRecord:
             raise ValueError(f"a countdown or a handler as long as the period of {self.period_cycles} cycles")
 
 
-@dataclass(frozen=True, slots=True)
-class MarkRecord:
+class MarkRecord(Record, name="MARK"):
     """A mark of the image: the operations after it belong to this label."""
 
     label: U32
 
 
-@dataclass(frozen=True, slots=True)
-class OperationRecord:
+class OperationRecord(Record, name="OP"):
     """One operation as the firmware saw it; cycles are differences of DWT_CYCCNT."""
 
     seq: U32
@@ -236,8 +235,7 @@ class LatencyRange:
     most_ticks: int
 
 
-@dataclass(frozen=True, slots=True)
-class InterruptsRecord:
+class InterruptsRecord(Record, name="IRQ"):
     """The answers that found OP high in operation `seq`, as
     the stimulus timers' counters tell of them.
 
@@ -264,8 +262,7 @@ class InterruptsRecord:
             raise ValueError("ticks of no answer")
 
 
-@dataclass(frozen=True, slots=True)
-class StatRecord:
+class StatRecord(Record, name="STAT"):
     """What the handlers kept of the whole run: their
     counts, and the latencies that met no operation.
 
@@ -298,8 +295,7 @@ class StatRecord:
         return getattr(self, f"{of}_least_ticks"), getattr(self, f"{of}_most_ticks")
 
 
-@dataclass(frozen=True, slots=True)
-class HeapRecord:
+class HeapRecord(Record, name="HEAP"):
     """The heap after the last operation."""
 
     free_bytes: U32
@@ -308,8 +304,7 @@ class HeapRecord:
     invariants_hold: Annotated[int, _from_to(0, 1)]
 
 
-@dataclass(frozen=True, slots=True)
-class EndRecord:
+class EndRecord(Record, name="END"):
     """Last record of a run that reached its end.
 
     `log_crc32` is the CRC-32 of all that was sent before it.
@@ -319,51 +314,11 @@ class EndRecord:
     log_crc32: _Hexadecimal
 
 
-@dataclass(frozen=True, slots=True)
-class FailRecord:
+class FailRecord(Record, name="FAIL"):
     """Why the firmware stopped by itself: one word and a number."""
 
     reason: _Text
     detail: U32
-
-
-Record = (
-    Boot
-    | Proof
-    | StillRecord
-    | CounterOffRecord
-    | PlanRecord
-    | CalibrationRecord
-    | CostRecord
-    | TickRecord
-    | MarkRecord
-    | OperationRecord
-    | InterruptsRecord
-    | StatRecord
-    | HeapRecord
-    | EndRecord
-    | FailRecord
-)
-
-
-RECORDS: dict[str, type[Record]] = {
-    "BOOT": Boot,
-    "PROOF": Proof,
-    "STILL": StillRecord,
-    "OFF": CounterOffRecord,
-    "PLAN": PlanRecord,
-    "CAL": CalibrationRecord,
-    "COST": CostRecord,
-    "TICK": TickRecord,
-    "MARK": MarkRecord,
-    "OP": OperationRecord,
-    "IRQ": InterruptsRecord,
-    "STAT": StatRecord,
-    "HEAP": HeapRecord,
-    "END": EndRecord,
-    "FAIL": FailRecord,
-}
-"""Of each name in a log what its fields are."""
 
 
 @cache
@@ -408,18 +363,11 @@ class RecordLog:
 
     def all(self, kind: type[R]) -> tuple[R, ...]:
         """The records of one type, in order."""
-        return self._by_kind.get(kind, ())
+        return tuple(record for record in self.records if type(record) is kind)
 
     def first(self, kind: type[R]) -> R | None:
         """The first record of one type, or None."""
         return next(iter(self.all(kind)), None)
-
-    @cached_property
-    def _by_kind(self) -> dict[type, tuple[Any, ...]]:
-        by_kind: dict[type, list[Any]] = {}
-        for record in self.records:
-            by_kind.setdefault(type(record), []).append(record)
-        return {kind: tuple(records) for kind, records in by_kind.items()}
 
     @property
     def sequence_gaps(self) -> int:

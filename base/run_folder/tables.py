@@ -30,7 +30,7 @@ from polars.exceptions import ComputeError, PanicException, PolarsError
 
 from ..files.documents import Document, Model
 from ..files.errors import RunError, TailscopeError, first_line
-from ..files.printable import HIDDEN, printable
+from ..files.printable import printable
 from ..files.whole import open_regular
 from .channels import MOST_FILE_BYTES, MOST_SAMPLES, OPERATION_KINDS
 from .manifest import MemoryFigures
@@ -114,27 +114,20 @@ def read_table(
         raise RunError(f"{path}: is missing; restore it or run the scenario again.") from None
     except (PolarsError, PagesError, OSError) as error:
         raise RunError(_complaint(path, _unreadable(error))) from None
-    longest = table.select(pl.col(pl.String).str.len_bytes().max()).rows()
-    _require(
-        path,
-        all((length or 0) <= _MOST_TEXT_BYTES for row in longest for length in row),
-        f"it has texts of more than {_MOST_TEXT_BYTES} bytes",
-    )
-    numbers = [name for name, dtype in columns.items() if dtype in (pl.Float64, pl.Int64)]
-    limits = {
-        name: (_LEAST.get(name, 0), _MOST if columns[name] == pl.Float64 else MOST_SAMPLES)
-        for name in numbers
-    }
-    within = table.select(pl.col(name).is_between(*ends).all() for name, ends in limits.items())
-    for name, (least, most) in limits.items():
-        _require(path, within[name].item(), f"column {name} has a value outside {least:.0f} to {most:.0f}")
+    for name, dtype in columns.items():
+        if dtype == pl.String:
+            short = (table[name].str.len_bytes() <= _MOST_TEXT_BYTES).all()
+            _require(path, short, f"it has texts of more than {_MOST_TEXT_BYTES} bytes")
+        elif dtype in (pl.Float64, pl.Int64):
+            least, most = _LEAST.get(name, 0), _MOST if dtype == pl.Float64 else MOST_SAMPLES
+            within = table[name].is_between(least, most).all()
+            _require(path, within, f"column {name} has a value outside {least:.0f} to {most:.0f}")
     return printable_texts(table)
 
 
 def printable_texts(table: pl.DataFrame) -> pl.DataFrame:
     """`table` with all texts printable (base/files/printable.py)."""
-    hidden = table.select(pl.col(pl.String).unique().str.contains(f"[{HIDDEN}]").any())
-    every = {column.name: table[column.name].unique() for column in hidden if column.any()}
+    every = {column.name: column.unique() for column in table.select(pl.col(pl.String))}
     return table.with_columns(
         pl.col(name).replace(texts, texts.map_elements(printable, pl.String)) for name, texts in every.items()
     )

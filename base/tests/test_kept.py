@@ -46,7 +46,7 @@ def kept() -> Kept:
             "STIM": PinEnd(edges=9, high=True, since=None),
             "ISR": PinEnd(edges=4, high=False, since=None),
         },
-        counted={("width", "ISR"): widths.counted(), ("latency", "STIM to ISR"): Tally().counted()},
+        counted={("width", "ISR"): widths.counted, ("latency", "STIM to ISR"): Tally().counted},
         merged={"STIM to ISR": 2},
         waiting={"STIM to TASK": 17},
         windows=(Window(place, EdgeList(*rows, 24_000_000, 200, ("STIM", "ISR"))),),

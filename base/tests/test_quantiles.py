@@ -183,7 +183,7 @@ def test_the_summary_is_that_of_all_values(parts: list[list[int]], unit: float) 
     for part in parts:
         tally.add(np.array(part, np.int64))
     every = np.array([value for part in parts for value in part], np.int64)
-    counted = tally.counted()
+    counted = tally.counted
     assert counted.summary(unit).model_dump() == pytest.approx(summarise(every * unit).model_dump())
     assert (counted.n, counted.bin) == (every.size, 1)
 
@@ -194,7 +194,7 @@ def test_too_many_values_are_counted_in_bins(values: range | list[int]) -> None:
     tally, most = Tally(most_values=64), 64
     for value in values:
         tally.add(np.array([value]))
-    counted = tally.counted()
+    counted = tally.counted
     assert counted.bin > 1 and counted.values.size <= most
     assert not (counted.values % counted.bin).any()
     assert counted.n == len(values)

@@ -140,7 +140,7 @@ class Keeper:
                     name: PinEnd(edges=counter.edges[name], high=bool(word >> bit & 1), since=since.get(name))
                     for bit, name in enumerate(last.channels)
                 },
-                counted={quantity: tally.counted() for quantity, tally in self._tallies.items()},
+                counted={quantity: tally.counted for quantity, tally in self._tallies.items()},
                 merged=counter.merged,
                 waiting=counter.waiting,
                 windows=tuple(self._windows.windows(last)),

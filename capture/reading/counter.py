@@ -230,7 +230,7 @@ class Growing:
     def _summaries(self, kind: Kind) -> dict[str, Summary]:
         sample_ns = self.recent[1].sample_ns if self.recent else 0.0
         return {
-            name: tally.counted().summary(sample_ns)
+            name: tally.counted.summary(sample_ns)
             for (its_kind, name), tally in self._tallies.items()
             if its_kind == kind
         }
