@@ -9,12 +9,13 @@ memory allocators" (slides).
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+import polars as pl
 
 from base.files.errors import TailscopeError
 from base.microseconds import digits
@@ -68,16 +69,6 @@ class Cell:
     cycles: int | None = None
     probes: int | None = None
     pulse_ns: float | None = None
-
-    @property
-    def frees(self) -> bool:
-        """True if a free is measured, not an allocation."""
-        return CONSTRUCTIONS[self.construction].frees
-
-    @property
-    def cost(self) -> int:
-        """The cost to judge by: cycles, or instructions without them."""
-        return self.instructions if self.cycles is None else self.cycles
 
 
 @dataclass(frozen=True)
@@ -146,101 +137,76 @@ class Matrix:
     slopes: tuple[Slope, ...] = ()
 
     @property
-    def allocators(self) -> list[str]:
-        return list(dict.fromkeys(cell.allocator for cell in self.cells))
-
-    def own_worst(self, allocator: str, frees: bool) -> Cell:
-        """The costliest allocation of an allocator, or its costliest free."""
-        return _costliest(cell for cell in self.cells if cell.allocator == allocator and cell.frees == frees)
-
-    def is_own_worst(self, cell: Cell) -> bool:
-        """True if its allocator pays more for no other construction of this kind."""
-        return cell.cost == self.own_worst(cell.allocator, cell.frees).cost
-
-    def is_most(self, cell: Cell) -> bool:
-        """True if no allocator pays more for its construction."""
-        return (
-            cell.cost
-            == _costliest(other for other in self.cells if other.construction == cell.construction).cost
-        )
-
-    def as_json(self) -> dict[str, Any]:
-        """The document that docs/reference/heap-worst.md describes."""
+    def rows(self) -> list[dict[str, Any]]:
+        """The cells, each with what it is of, and whether its allocator pays for no other
+        construction more, and no other allocator more for its construction.
+        """
         cells = [
             {
                 **asdict(cell),
-                "what": "free" if cell.frees else "allocate",
+                "what": "free" if CONSTRUCTIONS[cell.construction].frees else "allocate",
                 "made_for": CONSTRUCTIONS[cell.construction].made_for,
-                "worst_of_allocator": self.is_own_worst(cell),
-                "worst_of_construction": self.is_most(cell),
             }
             for cell in self.cells
         ]
+        cost = pl.coalesce("cycles", "instructions")
+        table = pl.DataFrame(cells, infer_schema_length=None).with_columns(
+            worst_of_allocator=cost == cost.max().over("allocator", "what"),
+            worst_of_construction=cost == cost.max().over("construction"),
+        )
+        return table.to_dicts()
+
+    def as_json(self) -> dict[str, Any]:
+        """The document that docs/reference/heap-worst.md describes."""
         absent = [{"construction": name, "why": why} for name, why in ABSENT.items()]
-        return {**asdict(self), "cells": cells, "absent": absent}
+        return {**asdict(self), "cells": self.rows, "absent": absent}
 
     def as_text(self) -> str:
-        """Tables of all cells, then each allocator's own worst."""
+        """Tables of all cells, then each allocator's own worst, the first of equals."""
         on_board = self.cells[0].cycles is not None
         unit = (
             "cycles / instructions of one critical section" if on_board else "instructions of one operation"
         )
-        every, tables = self.allocators, []
-        for title, frees in (("worst allocation", False), ("worst free", True)):
-            marks = {
-                (cell.construction, cell.allocator): self._mark(cell)
-                for cell in self.cells
-                if cell.frees == frees
-            }
-            tables += _across(title, every, marks)
+        marks: dict[str, dict[tuple[str, str], str]] = {"allocate": {}, "free": {}}
+        worst: dict[tuple[str, str], list[str]] = {}
+        for row in self.rows:
+            allocator, what, construction = row["allocator"], row["what"], row["construction"]
+            cycles = f"{row['cycles']}/" if on_board else ""
+            marks[what][construction, allocator] = (
+                f"{'*' * row['worst_of_allocator']}{'^' * row['worst_of_construction']}"
+                f"{cycles}{row['instructions']}{' O' * (row['kind'] == 'O')}"
+            )
+            if row["worst_of_allocator"]:
+                wire = [str(row["cycles"]), digits(row["pulse_ns"] or 0)] if on_board else []
+                own = [allocator, what, construction, str(row["instructions"]), *wire]
+                worst.setdefault((allocator, what), own)
         slopes = {
             (slope.construction, slope.allocator): f"{slope.instructions_per_block:.2f}"
             for slope in self.slopes
         }
+        wire = ["cycles", "pulse µs"] if on_board else []
+        headings = ["own worst", "", "construction", "instructions", *wire]
         return printed(
             [
                 f"{self.platform}, a heap of {self.heap_bytes:,} bytes: {unit}",
                 "* the allocator's own worst    ^ most of all allocators in this row",
-                *tables,
+                *_across("worst allocation", marks["allocate"]),
+                *_across("worst free", marks["free"]),
                 "",
                 *(f"{name}: {why}." for name, why in ABSENT.items()),
-                *(_across("instructions per free block", every, slopes) if slopes else ()),
-                self._own(on_board),
+                *_across("instructions per free block", slopes),
+                TextTable("", headings, [*worst.values()], range(3, 6)),
             ]
         )
 
-    def _mark(self, cell: Cell) -> str:
-        own = "*" if self.is_own_worst(cell) else ""
-        most = "^" if self.is_most(cell) else ""
-        refused = " O" if cell.kind == "O" else ""
-        cycles = "" if cell.cycles is None else f"{cell.cycles}/"
-        return f"{own}{most}{cycles}{cell.instructions}{refused}"
 
-    def _own(self, on_board: bool) -> TextTable:
-        wire = ("cycles", "pulse µs") if on_board else ()
-        worst = [self.own_worst(allocator, frees) for allocator in self.allocators for frees in (False, True)]
-        lines = [
-            (
-                *(cell.allocator, "free" if cell.frees else "allocate", cell.construction),
-                str(cell.instructions),
-                *((str(cell.cycles), digits(cell.pulse_ns or 0)) if on_board else ()),
-            )
-            for cell in worst
-        ]
-        return TextTable("", ("own worst", "", "construction", "instructions", *wire), lines, range(3, 6))
-
-
-def _costliest(cells: Iterable[Cell]) -> Cell:
-    """The costliest cell; the first of equals."""
-    return max(cells, key=lambda cell: cell.cost)
-
-
-def _across(title: str, allocators: Sequence[str], cells: Mapping[tuple[str, str], str]) -> list[TextTable]:
+def _across(title: str, cells: Mapping[tuple[str, str], str]) -> list[TextTable]:
     """Tables with a line for each construction and a column for each of some allocators."""
     tables = []
+    constructions = dict.fromkeys(name for name, _ in cells)
+    allocators = list(dict.fromkeys(name for _, name in cells))
     for at in range(0, len(allocators), _ALLOCATORS_ACROSS):
         across = allocators[at : at + _ALLOCATORS_ACROSS]
-        names = dict.fromkeys(construction for construction, _ in cells)
-        lines = [(name, *(cells[name, each] for each in across)) for name in names]
+        lines = [(name, *(cells[name, each] for each in across)) for name in constructions]
         tables.append(TextTable("", (title, *across), lines, range(1, len(across) + 1)))
     return tables
