@@ -76,6 +76,7 @@ def command(
     as_json: bool,
 ) -> None:
     """Search for an allocator's worst operations, and run them on the virtual board."""
+    from base.files.whole import write_bytes
     from base.processes import signals
     from cli.shell import under_way
     from firmware.build.host_search import Progress
@@ -96,7 +97,7 @@ def command(
             for sentence in left_out:
                 shown.line(sentence)
             for row in study.Study(pairs, limits, seed, live, jobs).rows(tell):
-                study.write(row, output)
+                write_bytes(output / row.file, row.trace().encode())
                 rows.append(row)
     except signals.Stopped as stopped:
         words = f"of {len(rows)} searches, which are over, the winners are in {output}"

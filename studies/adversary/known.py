@@ -6,7 +6,7 @@ search. firmware/heap/adversary/starts.c has those that are made here as recipes
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
 from itertools import count
@@ -20,7 +20,7 @@ from scenarios.trace import Trace, TraceBuilder, of_steps
 
 _HEADER_BYTES = 16
 _SPACER_BYTES = 8
-_REST_POWERS = range(15, 9, -1)
+_REST_BYTES = [(1 << power) - _HEADER_BYTES for power in range(15, 9, -1)]
 
 # The smallest victims that lie in the list of a larger request, by how allocators divide sizes.
 _VICTIM_REQUEST_BYTES = ((8, 16), (16, 24), (24, 32), (72, 120))
@@ -138,52 +138,38 @@ def spread(live_bytes: int, smallest_bytes: int) -> Trace:
     return builder.trace("spread")
 
 
-def fenced_pairs(victim_bytes: int) -> int:
-    """How many blocks of this size, each with a small one behind it, a list has: what the region
-    holds, or what the slots do beside the rest and the request.
-    """
-    in_slots = (MAX_SLOTS - len(_REST_POWERS) - 1) // 2
-    pair_bytes = victim_bytes + _SPACER_BYTES + 2 * _HEADER_BYTES
-    return min(in_slots, heap_size.DEFAULT_BYTES // pair_bytes)
-
-
 def _scenario(name: str, parameters: dict[str, Any] | None = None, title: str | None = None) -> Trace:
     scenario = scenario_catalogue.load(name, parameters or {})
     return of_steps(title or name, scenario.generator.steps())
 
 
 def _list(victim_bytes: int, request_bytes: int) -> Trace:
-    """Free blocks that are all too small, and behind them in the list those that are large enough.
+    """Free blocks that are all too small, and behind them in the list those that are large enough:
+    what is left of the region, in large pieces first. There are as many as the region holds, or as
+    the slots do beside the rest and the request.
 
     Then a request; then the frees of the live blocks that lie first and last.
     """
+    pair_bytes = victim_bytes + _SPACER_BYTES + 2 * _HEADER_BYTES
+    pairs = min((MAX_SLOTS - len(_REST_BYTES) - 1) // 2, heap_size.DEFAULT_BYTES // pair_bytes)
     builder = TraceBuilder()
-    pairs = fenced_pairs(victim_bytes)
-    for pair in range(pairs):
-        builder.allocate(f"victim {pair}", victim_bytes)
-        builder.allocate(f"spacer {pair}", _SPACER_BYTES)
-    for name in list(_fill(builder)):
-        builder.free(name)
-    for pair in range(pairs):
-        builder.free(f"victim {pair}")
+    _fence(builder, pairs, victim_bytes, _REST_BYTES)
     builder.allocate("request", request_bytes)
-    builder.free("spacer 0")
-    builder.free(f"spacer {pairs - 1}")
+    builder.free(("spacer", 0))
+    builder.free(("spacer", pairs - 1))
     return builder.trace(f"list of {victim_bytes}")
 
 
-def _fill(builder: TraceBuilder) -> Iterator[str]:
-    """Takes what is left of the region, in large pieces first."""
-    for power in _REST_POWERS:
-        name = f"rest {power}"
-        builder.allocate(name, (1 << power) - _HEADER_BYTES)
-        yield name
-
-
-def _fence(builder: TraceBuilder, pairs: int, victim_bytes: int) -> None:
-    """Free blocks of this size, with a small live one behind each."""
+def _fence(builder: TraceBuilder, pairs: int, victim_bytes: int, rest_bytes: Sequence[int] = ()) -> None:
+    """Free blocks of this size, with a small live one behind each; blocks of the rest are free
+    before them.
+    """
     for pair in range(pairs):
         builder.allocate(("victim", pair), victim_bytes)
         builder.allocate(("spacer", pair), _SPACER_BYTES)
+    for size in rest_bytes:
+        builder.allocate(("rest", size), size)
+    for size in rest_bytes:
+        builder.free(("rest", size))
     for pair in range(pairs):
         builder.free(("victim", pair))

@@ -15,7 +15,6 @@ from zipfile import ZIP_DEFLATED, ZipFile, ZipInfo
 from analysis.bounds.image import code_bounds
 from analysis.fragmentation.metrics import metrics
 from base import heap_size
-from base.files.whole import write_bytes
 from base.microseconds import digits
 from base.paths import ROOT
 from base.text_table import TextTable, printed
@@ -23,7 +22,7 @@ from firmware.build import catalogue, host_heap
 from firmware.build import image as firmware
 from firmware.build.host_search import Goal, Progress, Ranking
 from scenarios.operations import MAX_SLOTS
-from scenarios.trace import ALLOCATE, Operations
+from scenarios.trace import ALLOCATE, Operations, Trace
 from studies.adversary.known import spread, worst_cases
 from studies.adversary.search import (
     SMALLEST_SPREAD_BYTES,
@@ -74,42 +73,36 @@ class Row:
     def found_over_bound(self) -> float | None:
         return None if self.bound_instructions is None else _size(self.found) / self.bound_instructions
 
+    @property
+    def file(self) -> str:
+        """The name of the file of its operations."""
+        return _FILE.format(self.allocator, self.what)
+
     def as_json(self) -> dict[str, Any]:
         """The row as the document has it."""
         ratios = {"found_over_known": self.found_over_known, "found_over_bound": self.found_over_bound}
         return {**asdict(self), **ratios, "operations": len(self.operations)}
 
+    def trace(self) -> str:
+        """The operations as a trace, behind a comment that says what they are."""
+        last = "The last operation is the worst." if self.what != "fragmentation" else "Few bytes, far apart."
+        lines = [
+            f"# The worst that was found for {self.allocator}, {self.what}, on a heap of 64 KiB. {last}",
+            f"# ./lab heap adversary --allocator {self.allocator} --what {self.what}, "
+            f"seed {self.seed}, {self.lists} lists",
+            *(
+                f"a,{slot},{size}" if kind == ALLOCATE else f"f,{slot}"
+                for kind, slot, size, _ in self.operations.tolist()
+            ),
+        ]
+        return "".join(f"{line}\n" for line in lines)
+
+
+_FILE = "{}-{}.csv"
+
 
 def _size(figure: Section | Space) -> int:
     return figure.instructions if isinstance(figure, Section) else figure.used_bytes
-
-
-def write(row: Row, folder: Path) -> Path:
-    """Writes the row's operations as `<allocator>-<what>.csv`. Raises WriteError."""
-    return write_bytes(path(folder, row.allocator, row.what), trace_of(row).encode())
-
-
-def trace_of(row: Row) -> str:
-    """The row's operations as a trace, behind a comment that says what they are."""
-    lines = [f"# {sentence}" for sentence in _told(row)] + list(_lines(row.operations))
-    return "".join(f"{line}\n" for line in lines)
-
-
-def path(folder: Path, allocator: str, what: str) -> Path:
-    """The path that write() uses."""
-    return folder / f"{allocator}-{what}.csv"
-
-
-def _told(row: Row) -> Iterator[str]:
-    last = "The last operation is the worst." if row.what != "fragmentation" else "Few bytes, far apart."
-    yield f"The worst that was found for {row.allocator}, {row.what}, on a heap of 64 KiB. {last}"
-    command = f"./lab heap adversary --allocator {row.allocator} --what {row.what}"
-    yield f"{command}, seed {row.seed}, {row.lists} lists"
-
-
-def _lines(operations: Operations) -> Iterator[str]:
-    for kind, slot, size, _ in operations.tolist():
-        yield f"a,{slot},{size}" if kind == ALLOCATE else f"f,{slot}"
 
 
 def space(allocator: str, operations: Operations) -> Space:
@@ -161,9 +154,11 @@ class Study:
     def _row(self, allocator: str, what: What, tell: OnProgress) -> Row:
         if what == "fragmentation":
             return self._space_row(allocator, tell)
-        known_case, known = known_time(allocator, what)
-        (known_list,) = (trace.operations for trace in worst_cases() if trace.name == known_case)
-        lists, winners = 0, [known_list]
+        known_case, known = max(
+            ((trace, of_goal[what]) for trace, of_goal in _known(allocator) if what in of_goal),
+            key=lambda case: case[1].instructions,
+        )
+        lists, winners = 0, [known_case.operations]
         if not catalogue.row(allocator, host_heap.HostHeapError).target_only:
             result = self._search(allocator, what, CONFIRMED, tell)
             lists = result.lists
@@ -174,7 +169,8 @@ class Study:
         built = image.configuration
         bound = code_bounds(image.elf, allocator, built.knobs, built.flash_acr, MAX_SLOTS)[what]
         return Row(
-            *(allocator, what, self.seed, lists, found, known_case, known, operations[: found.operation + 1]),
+            *(allocator, what, self.seed, lists, found, known_case.name, known),
+            operations[: found.operation + 1],
             *(bound.instructions, bound.cycles, bound.why_not),
         )
 
@@ -201,15 +197,11 @@ class Study:
 
 
 @cache
-def _known(allocator: str) -> Mapping[str, Mapping[Goal, Section]]:
-    return {trace.name: longest(allocator, trace.operations) for trace in worst_cases()}
-
-
-def known_time(allocator: str, goal: Goal) -> tuple[str, Section]:
-    """The known worst case with the longest section on this allocator. Raises SimulatorError."""
-    of_goal = {name: row[goal] for name, row in _known(allocator).items() if goal in row}
-    name = max(of_goal, key=lambda name: of_goal[name].instructions)
-    return name, of_goal[name]
+def _known(allocator: str) -> Sequence[tuple[Trace, Mapping[Goal, Section]]]:
+    """The known worst cases, each with the longest sections of this allocator. Raises
+    SimulatorError.
+    """
+    return [(trace, longest(allocator, trace.operations)) for trace in worst_cases()]
 
 
 # The rows as tables: of time and of space, for the terminal and as files.
@@ -229,16 +221,12 @@ def as_text(rows: Sequence[Row]) -> str:
         TextTable(
             title,
             columns,
-            [
-                ["-" if cell is None else f"{cell:,}" if isinstance(cell, int) else cell for cell in line]
-                for line in cells
-            ],
-            range(3 if cells == time else 1, len(columns)),
+            [[f"{cell:,}" if isinstance(cell, int) else cell or "-" for cell in line] for line in cells],
+            range(first_number, len(columns)),
         )
-        for time in [time_cells(rows)]
-        for title, columns, cells in (
-            ("longest critical sections, in instructions on the board", TIME_COLUMNS, time),
-            ("bytes between the ends of the blocks", SPACE_COLUMNS, space_cells(rows)),
+        for title, columns, cells, first_number in (
+            ("longest critical sections, in instructions on the board", TIME_COLUMNS, time_cells(rows), 3),
+            ("bytes between the ends of the blocks", SPACE_COLUMNS, space_cells(rows), 1),
         )
         if cells
     ]
@@ -284,7 +272,7 @@ SEED, LISTS, LIVE_BYTES = 1, 12_000, 8192
 def winner(allocator: str, what: What, folder: Path) -> Path:
     """The file of a stored winner, unpacked to `folder`. Raises KeyError where there is none."""
     with ZipFile(FOUND) as archive:
-        return Path(archive.extract(path(Path(), allocator, what).name, folder))
+        return Path(archive.extract(_FILE.format(allocator, what), folder))
 
 
 def rows_of(*whats: What) -> Iterator[Row]:
@@ -297,7 +285,7 @@ def rows_of(*whats: What) -> Iterator[Row]:
     with ZipFile(FOUND) as archive:
         winners = {name: archive.read(name).decode() for name in archive.namelist()}
     for row in Study(pairs, Budget(lists=LISTS), SEED, LIVE_BYTES).rows():
-        winners[path(Path(), row.allocator, row.what).name] = trace_of(row)
+        winners[row.file] = row.trace()
         yield row
     with ZipFile(FOUND, "w") as archive:
         for name, text in sorted(winners.items()):
