@@ -39,7 +39,7 @@ def command(
     from studies.reproduce.kept import kept
 
     if listed:
-        width = max(map(len, published.names()))
+        width = max(map(len, published.tables()))
         for source in published.sources():
             for row in source.table:
                 how = row.compared if row.making or row.reason else "not yet"

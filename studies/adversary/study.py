@@ -20,6 +20,7 @@ from base.paths import ROOT
 from base.text_table import TextTable, printed
 from firmware.build import catalogue, host_heap
 from firmware.build import image as firmware
+from firmware.build.host_heap import Replay
 from firmware.build.host_search import Goal, Progress, Ranking
 from scenarios.operations import MAX_SLOTS
 from scenarios.trace import ALLOCATE, Operations, Trace
@@ -105,16 +106,19 @@ def _size(figure: Section | Space) -> int:
     return figure.instructions if isinstance(figure, Section) else figure.used_bytes
 
 
-def space(allocator: str, operations: Operations) -> Space:
-    """The spread of the list's blocks, by a replay that proves that none overlap.
-
-    Raises HostHeapError.
+def replay(allocator: str, operations: Operations) -> Replay:
+    """Runs the list in a heap of this machine, which proves that no blocks overlap. Raises
+    HostHeapError.
     """
     program = host_heap.build(allocator, heap_size.DEFAULT_BYTES)
     with tempfile.TemporaryDirectory(prefix="tailscope-") as folder:
         file = host_heap.write(operations, Path(folder) / "operations")
-        replay = host_heap.run(program, file, heap_size.DEFAULT_BYTES)
-    figures = metrics(operations, replay)
+        return host_heap.run(program, file, heap_size.DEFAULT_BYTES)
+
+
+def space(allocator: str, operations: Operations) -> Space:
+    """The spread of the list's blocks. Raises HostHeapError."""
+    figures = metrics(operations, replay(allocator, operations))
     return Space(figures.used_bytes, figures.peak_live_bytes)
 
 

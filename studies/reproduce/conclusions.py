@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain, combinations, pairwise, product, starmap
 from math import isnan, nan
@@ -88,21 +88,26 @@ def _conclusion(made: Beside, claim: Claim) -> Conclusion:
     verdicts = {
         name: _verdict([pair.verdict for pair in pairs], claim.printed) for name, pairs in compared.items()
     }
-    words = set(verdicts.values())
-    verdict = words.pop() if len(words) == 1 else UNTOLD
+    verdict = _common(verdicts.values())
     cause = (_placement(compared, claim) if verdict == UNTOLD else "") or _cause(claim, verdict, made)
     return Conclusion(claim.says, verdict, _sentence(compared, verdicts), cause)
 
 
 def _placement(compared: Mapping[str, Sequence[_Comparison]], claim: Claim) -> str:
     """A sentence where medians alone would tell; empty where they would not either."""
-    words = {_verdict([pair.by_medians for pair in pairs], claim.printed) for pairs in compared.values()}
-    if len(words) > 1 or UNTOLD in words:
+    medians = [_verdict([pair.by_medians for pair in pairs], claim.printed) for pairs in compared.values()]
+    if _common(medians) == UNTOLD:
         return ""
     return (
-        f"Placement. By the medians the conclusion {words.pop()}, but the difference is smaller than what "
+        f"Placement. By the medians the conclusion {medians[0]}, but the difference is smaller than what "
         "the code's place in the flash does."
     )
+
+
+def _common(verdicts: Iterable[Verdict]) -> Verdict:
+    """The word of all, where it is one."""
+    words = set(verdicts)
+    return words.pop() if len(words) == 1 else UNTOLD
 
 
 def _verdict(verdicts: Sequence[Verdict], printed: bool) -> Verdict:

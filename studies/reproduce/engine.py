@@ -99,7 +99,7 @@ def chosen(words: Sequence[str]) -> tuple[str, ...]:
     """The tables that are named, each once; all without a name. Raises TailscopeError."""
     for word in words:
         published.find(word)
-    return tuple(name for name in published.names() if not words or name in words)
+    return tuple(name for name in published.tables() if not words or name in words)
 
 
 def run(names: Sequence[str], budget: Budget, measure: Measure) -> Iterator[Beside]:

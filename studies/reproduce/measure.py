@@ -11,11 +11,10 @@ from functools import cache
 from pathlib import Path
 from threading import Lock
 
-import numpy as np
 import polars as pl
 
+from analysis.fragmentation.metrics import metrics
 from analysis.fragmentation.study import Row, Study
-from base import heap_size
 from base.run_folder.manifest import Optimization
 from firmware.build import catalogue as allocators
 from firmware.build import crate_page, footprint, host_heap, outside
@@ -25,9 +24,9 @@ from firmware.build.placement import placed, placement
 from scenarios import catalogue
 from scenarios import trace as traces
 from scenarios.plan import Plan
-from scenarios.trace import FREE, KIND, SLOT
+from scenarios.trace import FREE, KIND, SIZE
 from studies import sections, worst
-from studies.adversary.study import winner
+from studies.adversary.study import replay, winner
 
 _CHECK = ".text.heap_index_check"
 """The check of the heap for the contract tests; no other allocator brings one."""
@@ -179,23 +178,17 @@ class Spread:
         highest; `peak_live`, the most that live blocks took at a time; `largest`, of one block.
         Raises HostHeapError, ScenarioError.
         """
-        program = host_heap.build(self.allocator, heap_size.DEFAULT_BYTES)
         with tempfile.TemporaryDirectory(prefix="tailscope-") as folder:
-            trace = traces.read(winner(self.allocator, "fragmentation", Path(folder)))
-            file = host_heap.write(trace.operations, Path(folder) / "operations")
-            replay = host_heap.run(program, file, heap_size.DEFAULT_BYTES)
-        taken = replay.end.astype(np.int64) - replay.begin
-        live: dict[int, int] = {}
-        peak = 0
-        columns = (trace.operations[:, SLOT], trace.operations[:, KIND], taken, replay.status)
-        for slot, kind, bytes_, status in zip(*(column.tolist() for column in columns), strict=True):
-            if status == 0:
-                live.pop(slot, None)
-                live |= {} if kind == FREE else {slot: bytes_}
-            peak = max(peak, sum(live.values()))
-        served = (replay.status == 0) & (trace.operations[:, KIND] != FREE)
-        used = int(replay.end[served].max()) - int(replay.begin[served].min())
-        return pl.DataFrame({"used": [used], "peak_live": [peak], "largest": [int(taken[served].max())]})
+            path = winner(self.allocator, "fragmentation", Path(folder))
+            operations = traces.read(path).operations.copy()
+        done = replay(self.allocator, operations)
+        operations[:, SIZE] = done.end - done.begin
+        served = (done.status == 0) & (operations[:, KIND] != FREE)
+        figures = metrics(operations, done)
+        largest = int(operations[served, SIZE].max())
+        return pl.DataFrame(
+            {"used": [figures.used_bytes], "peak_live": [figures.peak_live_bytes], "largest": [largest]}
+        )
 
 
 @dataclass(frozen=True)

@@ -189,20 +189,20 @@ def sources() -> tuple[Source, ...]:
     return tuple(source(key) for key in SOURCES)
 
 
-def names() -> tuple[str, ...]:
-    """The names of all tables, in the order of the page."""
-    return tuple(table.name for publication in sources() for table in publication.table)
+@cache
+def tables() -> dict[str, tuple[Source, PublishedTable]]:
+    """Every table by its name, and where it is from, in the order of the page."""
+    return {table.name: (publication, table) for publication in sources() for table in publication.table}
 
 
 def find(name: str) -> tuple[Source, PublishedTable]:
     """The table of this name and where it is from. Raises TailscopeError."""
-    for publication in sources():
-        for table in publication.table:
-            if table.name == name:
-                return publication, table
-    raise TailscopeError(
-        f"There is no table {name!r}: `./lab heap reproduce --list` names them all.{near_miss(name, names())}"
-    )
+    if name not in tables():
+        near = near_miss(name, tables())
+        raise TailscopeError(
+            f"There is no table {name!r}: `./lab heap reproduce --list` names them all.{near}"
+        )
+    return tables()[name]
 
 
 def impossible_deviations(table: PublishedTable) -> Iterator[tuple[Part, str]]:
