@@ -19,9 +19,9 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from typing import Any, NoReturn, TypeVar, get_args
+from typing import Annotated, Any, NoReturn, TypeVar, get_args
 
-from pydantic import BaseModel, ConfigDict, ValidationError, model_validator
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 from pydantic.fields import FieldInfo
 
 from .complaints import WrongValueError, first_complaint, quoted, sentence, unknown_key
@@ -80,6 +80,9 @@ def _check_version(values: dict[Any, Any], schema: FieldInfo | None) -> None:
 
 
 Model = TypeVar("Model", bound=BaseModel)
+
+# JSON has a list where this has a tuple. The list becomes a tuple, and its parts stay strict.
+Texts = Annotated[tuple[str, ...], Field(strict=False)]
 
 
 @dataclass(frozen=True)

@@ -13,10 +13,8 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import IO
 
 from ..processes import signals
-from . import locks
 from .whole import WriteError, why
 
 
@@ -62,26 +60,22 @@ def taking_turns(folder: Path) -> Iterator[None]:
     except OSError as error:
         raise WriteError(f"{path} cannot be written: {why(error)}.") from None
     with file:
-        _lock(file, path)
+        # Asked again and again: a wait in flock(2) would have no end, and hear no signal.
+        deadline_s = time.monotonic() + WAIT_MOST_S
+        while True:
+            with suppress(BlockingIOError):
+                take(file.fileno())
+                break
+            signals.check()
+            if time.monotonic() >= deadline_s:
+                raise WriteError(
+                    f"{path} is locked by another process for {WAIT_MOST_S:g} s; end that first."
+                )
+            time.sleep(signals.POLL_S)
         try:
             yield
         finally:
-            locks.let_go(file.fileno())
-
-
-def _lock(file: IO[str], path: Path) -> None:
-    """Asks again and again: a wait in flock(2) would have no end, and hear no signal."""
-    deadline_s = time.monotonic() + WAIT_MOST_S
-    while True:
-        try:
-            locks.take(file.fileno())
-            return
-        except BlockingIOError:
-            pass
-        signals.check()
-        if time.monotonic() >= deadline_s:
-            raise WriteError(f"{path} is locked by another process for {WAIT_MOST_S:g} s; end that first.")
-        time.sleep(signals.POLL_S)
+            let_go(file.fileno())
 
 
 def lock_of(folder: Path) -> Path:

@@ -21,7 +21,7 @@ import numpy as np
 from pydantic import Field
 
 from ..files import locks
-from ..files.documents import Document, Table
+from ..files.documents import Document, Table, Texts
 from ..files.errors import CaptureError
 from ..files.whole import WriteError, open_regular, why
 from .edges import MOST_ROWS, EdgeList, Samples, Words
@@ -142,7 +142,7 @@ class _Header(Table):
     schema_: Annotated[Schema, Field(alias="schema")]
     samplerate_hz: int
     asked_samples: int
-    channels: Annotated[tuple[str, ...], Field(strict=False)]
+    channels: Texts
 
 
 @dataclass(frozen=True, eq=False)

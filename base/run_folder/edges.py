@@ -13,7 +13,7 @@ import polars as pl
 from pydantic import Field
 
 from ..files.complaints import quoted
-from ..files.documents import Table
+from ..files.documents import Table, Texts
 from ..files.errors import CaptureError, RunError
 from .channels import CHANNELS as CHANNELS
 from .channels import MARKED_CHANNELS as MARKED_CHANNELS
@@ -161,7 +161,7 @@ class _Description(Table):
     schema_: Annotated[Schema, Field(alias="schema")]
     samplerate_hz: int
     total_samples: int
-    channels: Annotated[tuple[str, ...], Field(strict=False)]
+    channels: Texts
 
 
 def read_parquet(path: Path) -> EdgeList:

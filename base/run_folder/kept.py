@@ -23,7 +23,7 @@ import numpy as np
 import polars as pl
 from pydantic import Field, InstanceOf
 
-from ..files.documents import Table
+from ..files.documents import Table, Texts
 from ..files.errors import CaptureError, TailscopeError
 from ..files.whole import write_whole
 from ..metrology.tally import MOST_VALUES, Counted
@@ -46,8 +46,6 @@ MOST_WINDOW_SAMPLES = 1 << 30
 LAST = "end"
 """The name of the window at the end of the capture."""
 
-Schema = Literal[1]
-SCHEMA: Schema = 1
 Quantity = tuple[str, str]
 """width, interval or latency; and of which channel, or of which `STIM to ISR`."""
 
@@ -103,11 +101,11 @@ class Window:
 class _Facts(Table):
     """All of a kept capture that is no row of its table."""
 
-    schema_: Annotated[Schema, Field(alias="schema")] = SCHEMA
+    schema_: Annotated[Literal[1], Field(alias="schema")] = 1
     samplerate_hz: Annotated[int, Field(gt=0, le=MOST_SAMPLERATE_HZ)]
     total_samples: _Place
     asked_samples: _Place
-    channels: Annotated[tuple[str, ...], Field(strict=False)]
+    channels: Texts
     worst: Annotated[int, Field(ge=1, le=MOST_WORST)]
     around_samples: _Place
     pins: dict[str, PinEnd]

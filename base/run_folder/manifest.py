@@ -16,7 +16,7 @@ from pydantic import BaseModel, ConfigDict, Field, model_validator
 from pydantic_core import to_json
 
 from ..files.complaints import WrongValueError, quoted
-from ..files.documents import Document, Table, open_json
+from ..files.documents import Document, Table, Texts, open_json
 from ..files.errors import RunError
 from ..heap_size import DEFAULT_BYTES
 from ..metrology.summaries import AT_LEAST, PERCENTILES, Ends, Number, Reach, Summary
@@ -58,9 +58,6 @@ Digests = dict[Name, Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]]
 """SHA-256 by the name of the file."""
 _Knobs = dict[Name, Annotated[str, Field(max_length=64)]]
 
-# JSON has a list where this has a tuple. The list becomes a tuple, and its parts stay strict.
-Sentences = Annotated[tuple[str, ...], Field(strict=False)]
-
 
 class ToolReport(Table):
     """The behaviour of the tools, apart from their data.
@@ -72,8 +69,8 @@ class ToolReport(Table):
 
     asked_samples: Count
     interrupted: bool = False
-    losses: Sentences = ()
-    oddities: Sentences = ()
+    losses: Texts = ()
+    oddities: Texts = ()
 
 
 class LeftOut(Table):
@@ -128,8 +125,7 @@ class Firmware(Table):
     @property
     def extras(self) -> tuple[str, ...]:
         """What it was built with beside what every firmware has."""
-        extras = (("kernel_calls", self.kernel_calls), ("urgent_task", self.urgent_task))
-        return tuple(name for name, built_in in extras if built_in)
+        return tuple(name for name in ("kernel_calls", "urgent_task") if getattr(self, name))
 
 
 class Outside(Table):
@@ -225,8 +221,7 @@ class Intervals(Table):
     @property
     def known(self) -> dict[str, tuple[Number, Number]]:
         """The intervals that there are, by the name of the percentile."""
-        every = {name: getattr(self, name) for name in Intervals.model_fields if name != "independence_p"}
-        return {name: ends for name, ends in every.items() if ends is not None}
+        return {name: ends for name in PERCENTILES if (ends := getattr(self, name)) is not None}
 
 
 class IntervalsOfEach(Table):
@@ -787,24 +782,18 @@ def check_has_operations(folder: Path) -> None:
 
 
 def read_manifest(path: Path) -> Manifest:
-    """Reads and checks a run.json. Raises RunError where it is missing, damaged or not one.
+    """Reads and checks a run.json. Raises RunError where it is missing, damaged or not one, or the
+    files beside it are not those that it was written of.
 
     Also where it is that of a run from the wire alone: it has no operations (observed.py).
     """
     document = _open(path)
     manifest = document.check(Manifest)
-    check_stored(document, manifest)
-    return manifest
-
-
-def check_stored(document: Document, manifest: Manifest) -> None:
-    """Raises RunError unless the files beside run.json are those that it was written of: whoever
-    reads a run does so here.
-    """
     for name in TABLES if manifest.complete else ():
         if name not in manifest.files:
             raise document.wrong(WrongValueError(f"lacks the digest of {name}", "files"))
-    check_digests(document.path.parent, manifest.files, REMEDY)
+    check_digests(path.parent, manifest.files, REMEDY)
+    return manifest
 
 
 def read_edges(folder: Path, manifest: Manifest) -> EdgeList:
@@ -838,12 +827,9 @@ def _open(path: Path) -> Document:
     check_has_operations(path.parent)
     document = open_json(path, RunError, remedy=REMEDY)
     schema = document.values.get("schema") if isinstance(document.values, dict) else None
-    if type(schema) is int and schema > SCHEMA:
-        raise RunError(
-            f"{path}: is of schema {schema}, and this version reads {SCHEMA}; install a newer one."
-        )
-    if type(schema) is int and schema < SCHEMA:
-        raise RunError(f"{path}: is of schema {schema}, and this version reads {SCHEMA}; run it again.")
+    if type(schema) is int and schema != SCHEMA:
+        remedy = "install a newer one" if schema > SCHEMA else "run it again"
+        raise RunError(f"{path}: is of schema {schema}, and this version reads {SCHEMA}; {remedy}.")
     return document
 
 

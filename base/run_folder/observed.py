@@ -7,13 +7,13 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from ..files.documents import Table, read_json
+from ..files.documents import Table, Texts, read_json
 from ..files.errors import RunError
 from ..metrology.summaries import Number, Summary
 from .channels import MOST_SAMPLERATE_HZ
 from .folder import check_members
 from .kept import Place
-from .manifest import REMEDY, Count, Imported, Sentences, ToolReport, Verdict
+from .manifest import REMEDY, Count, Imported, ToolReport, Verdict
 from .named_quantities import MOST_WORST
 
 Schema = Literal[3]
@@ -23,9 +23,6 @@ KIND: Kind = "observed"
 StimulusEdges = Literal["both", "rising", "falling"]
 AskedEdges = StimulusEdges | Literal["auto"]
 """`auto` is what the capture shows to be answered."""
-
-
-Names = Annotated[tuple[str, ...], Field(strict=False)]
 
 
 class Program(Table):
@@ -59,8 +56,8 @@ class Observed(Table):
     pins: dict[str, str]
     stimulus_edges: AskedEdges
     program: Program
-    pulses: Names | None = None
-    latencies: Names | None = None
+    pulses: Texts | None = None
+    latencies: Texts | None = None
     imported: Imported | None = None
     keep: Keep | None = None
     core_hz: Count | None = None
@@ -95,7 +92,7 @@ class ClockFound(Table):
 class ObservedReport(ToolReport):
     """`notes` are sentences on what the program did that a chip takes without a word."""
 
-    notes: Sentences = ()
+    notes: Texts = ()
 
 
 class KeptWindows(Table):
@@ -142,7 +139,7 @@ class ObservedManifest(Observed):
     unasked: dict[str, Count] = Field(default_factory=dict)
     open_ns: dict[str, Number]
     calibration_ns: dict[str, Summary]
-    unjudged: Sentences
+    unjudged: Texts
     kept: KeptWindows | None = None
     tools: dict[str, str]
     tool_report: ObservedReport

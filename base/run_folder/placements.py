@@ -20,9 +20,6 @@ from . import folder as names
 from .manifest import Count, Manifest, Verdict
 from .quantities import KEYS
 
-Schema = Literal[1]
-SCHEMA: Schema = 1
-
 
 class Measured(Table):
     """One placement. `greatest` has the greatest value of each quantity, in the quantity's unit."""
@@ -71,7 +68,7 @@ class Range(Table):
 class Placements(Table):
     """The whole file. `headlines` are of those placements whose run is complete, by quantity."""
 
-    schema_: Annotated[Schema, Field(alias="schema")] = SCHEMA
+    schema_: Annotated[Literal[1], Field(alias="schema")] = 1
     measured: Annotated[list[Measured], Field(min_length=1)]
     headlines: dict[str, Range]
 

@@ -23,8 +23,6 @@ from .folder import PROGRESS, check_members
 
 MOST_BYTES = 64 << 10
 _FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC
-Schema = Literal[1]
-SCHEMA: Schema = 1
 
 
 class Section(Table):
@@ -41,7 +39,7 @@ class SoFar(Table):
     records for good.
     """
 
-    schema_: Annotated[Schema, Field(alias="schema")] = SCHEMA
+    schema_: Annotated[Literal[1], Field(alias="schema")] = 1
     scenario: str
     allocator: str
     board: str

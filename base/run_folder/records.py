@@ -98,6 +98,7 @@ RECORDS: dict[str, type[Record]] = {}
 
 
 @dataclass_transform(frozen_default=True)
+@dataclass(frozen=True)
 class Record:
     """A record of a log: a frozen dataclass, whose fields say how each is read."""
 

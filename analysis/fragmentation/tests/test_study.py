@@ -62,7 +62,7 @@ def test_the_published_buddy_on_large_blocks_comes_out_to_the_byte() -> None:
     management inside the region, and so has ours if it is laid out alike. Usually it keeps them
     outside, but for the 4 bytes before the first header, rounded up to 8.
     """
-    large = find("thesis-b-heap")[1].part_called("Large")
+    (large,) = (part for part in find("thesis-b-heap")[1].part if part.title == "Large")
     theirs = {column: large.printed("Buddy", column) for column in large.columns}
     for knobs, inside in (({"REMAINDER_FIRST": 1}, 48), ({}, 8)):
         for row in Study(thesis_traces("large", range(1, 4)), ["ublox_buddy"], HEAP_BYTES, knobs).rows():
