@@ -17,7 +17,7 @@ from elftools.elf.elffile import ELFFile
 
 from base.files.elf import DAMAGED
 from base.files.errors import CaptureError
-from base.files.whole import open_regular, why
+from base.files.whole import read_bytes, why
 from base.run_folder.folder import RunName
 from base.run_folder.observed import KIND, SCHEMA, Asked, AskedEdges, Keep, Program
 from capture.acquisition.analyzers import check_analyzer, tool_versions
@@ -183,8 +183,7 @@ MOST_BYTES = 256 << 20
 def checked_digest(path: Path) -> str:
     """The SHA-256 of an executable for a Cortex-M. Raises CaptureError for anything else."""
     try:
-        with open_regular(path, MOST_BYTES) as file:
-            content = file.read()
+        content = read_bytes(path, MOST_BYTES)
         elf = ELFFile(io.BytesIO(content))
         loaded = [part for part in elf.iter_segments() if part["p_type"] == "PT_LOAD"]
         whole = all(len(part.data()) >= part["p_filesz"] for part in loaded)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from itertools import chain
 from typing import NamedTuple
@@ -94,19 +94,19 @@ class ObservedWire:
     total_samples: int
     channels: tuple[str, ...]
     end: int
-    lines: Mapping[str, Line]
-    widths_ns: dict[str, Summary]
-    intervals_ns: dict[str, Summary]
-    answered_ns: dict[str, Summary]
-    open_samples: Mapping[str, int]
-    merged: dict[str, int]
+    lines: dict[str, Line] = field(default_factory=dict)
+    widths_ns: dict[str, Summary] = field(default_factory=dict)
+    intervals_ns: dict[str, Summary] = field(default_factory=dict)
+    answered_ns: dict[str, Summary] = field(default_factory=dict)
+    open_samples: dict[str, int] = field(default_factory=dict)
+    merged: dict[str, int] = field(default_factory=dict)
     frames: Frames = field(default_factory=lambda: Frames(None, None))
     clock: ClockFound | None = None
     calibration_ns: dict[str, Summary] = field(default_factory=dict)
     stimuli: dict[str, Stimuli] = field(default_factory=dict)
     unasked: dict[str, int] = field(default_factory=dict)
     duty: dict[str, float] = field(default_factory=dict)
-    spans: Mapping[str, tuple[Samples, Samples]] = field(default_factory=dict)
+    spans: dict[str, tuple[Samples, Samples]] = field(default_factory=dict)
     kept: Kept | None = None
 
     @property
@@ -132,33 +132,29 @@ def named(pair: tuple[str, str]) -> str:
 
 def of_windows(kept: Kept) -> ObservedWire:
     """What was counted of a capture of which windows were kept. No frames were looked for."""
-    lines = {}
-    for name in dict.fromkeys([*kept.pins, *(name for kind, name in kept.counted if kind == "width")]):
+    wire = ObservedWire(
+        samplerate_hz=kept.samplerate_hz,
+        total_samples=kept.total_samples,
+        channels=kept.channels,
+        end=kept.total_samples,
+        open_samples=kept.open_samples,
+        merged=kept.merged,
+        kept=kept,
+    )
+    summaries = {"width": wire.widths_ns, "interval": wire.intervals_ns, "latency": wire.answered_ns}
+    for (kind, name), counted in kept.counted.items():
+        summaries[kind][name] = counted.summary(kept.sample_ns)
+    for name in dict.fromkeys([*kept.pins, *wire.widths_ns]):
         pin, widths = kept.pins[name.removeprefix(NOT)], kept.counted.get(("width", name))
         since = pin.since if widths and not name.startswith(NOT) else None
-        lines[name] = Line(
+        wire.lines[name] = Line(
             edges=pin.edges,
             high=pin.high != name.startswith(NOT),
             least=widths.least if widths else None,
             greatest=widths.greatest if widths else None,
             lasted=None if since is None else kept.total_samples - since,
         )
-    summaries: dict[str, dict[str, Summary]] = {"width": {}, "interval": {}, "latency": {}}
-    for (kind, name), counted in kept.counted.items():
-        summaries[kind][name] = counted.summary(kept.sample_ns)
-    return ObservedWire(
-        samplerate_hz=kept.samplerate_hz,
-        total_samples=kept.total_samples,
-        channels=kept.channels,
-        end=kept.total_samples,
-        lines=lines,
-        widths_ns=summaries["width"],
-        intervals_ns=summaries["interval"],
-        answered_ns=summaries["latency"],
-        open_samples=kept.open_samples,
-        merged=kept.merged,
-        kept=kept,
-    )
+    return wire
 
 
 def read_observed(
@@ -177,63 +173,57 @@ def read_observed(
     frames = find_frames(edges, tick_hz) if framed and "SYNC" in edges.channels else Frames(None, None)
     start, end = frames.start, frames.end
     is_framed = start is not None or end is not None
-    asked, pairs = (questions or Questions()).among(edges.channels)
-    before_end = edges if end is None else edges.until(int(end[0]))
+    pulsed, pairs = (questions or Questions()).among(edges.channels)
     after = total if end is None else int(end[0])
+    before_end = edges.until(after)
     # The program's part begins behind the calibration, where SYNC changes again. Without such an
     # edge it begins at the start frame, without a frame at sample 0.
     first = 0 if start is None else int(start[-1])
     if start is not None:
         sync = edges.transitions("SYNC").sample
         first = int(next(iter(sync[(sync > first) & (sync < after)]), first))
-    trains = {name: pulses(edges, name) for name in asked}
-    program = {name: train.starting_within(first, after) for name, train in trains.items()}
-    calibration_ns = {}
-    for name, train in trains.items():
-        if is_framed and name in MARKED_CHANNELS:  # the empty sections behind either frame
-            opening = train.starting_within(0 if start is None else int(start[-1]), first)
-            closing = train.starting_within(total if end is None else int(end[-1]), _NEVER)
-            widths = np.append(opening.width, closing.width[:SECTIONS_PER_END])
-            calibration_ns[name] = summarise(widths * sample_ns)
-    lines = {}
-    for name in dict.fromkeys([*edges.channels, *program]):
-        moved, widths = before_end.transitions(name), program[name].width.tolist() if name in program else []
-        high = bool(moved.level[-1]) if moved.sample.size else edges.initial_level(name)
-        lines[name] = Line(
-            edges=edges.transitions(name).sample.size,
-            high=high,
-            least=min(widths, default=None),
-            greatest=max(widths, default=None),
-            lasted=after - int(moved.sample[-1]) if name in program and high and moved.sample.size else None,
-        )
-    stimuli = {pair: stimuli_among(before_end, *pair, first) if which == "auto" else which for pair in pairs}
-    answers = {named(pair): waits_for(before_end, *pair, first, edge) for pair, edge in stimuli.items()}
-    return ObservedWire(
+    wire = ObservedWire(
         samplerate_hz=edges.samplerate_hz,
         total_samples=total,
         channels=edges.channels,
         end=after,
-        lines=lines,
-        widths_ns={name: summarise(train.width * sample_ns) for name, train in program.items()},
-        intervals_ns={name: summarise(np.diff(train.start) * sample_ns) for name, train in program.items()},
-        answered_ns={name: summarise(waits.length * sample_ns) for name, waits in answers.items()},
-        open_samples={name: after - waits.open.since for name, waits in answers.items() if waits.open},
-        merged={
-            name: int(waits.merged.sum()) + (waits.open.merged if waits.open else 0)
-            for name, waits in answers.items()
-        },
         frames=frames,
         clock=fit_clock(start, end, tick_hz, edges.samplerate_hz) if is_framed else None,
-        calibration_ns=calibration_ns,
-        stimuli={named(pair): edge for pair, edge in stimuli.items()},
-        unasked={name: int(waits.unasked.size) for name, waits in answers.items()},
-        duty={
-            name: float(train.width[:-1].sum() / (train.start[-1] - train.start[0]))
-            for name, train in program.items()
-            if len(train) > 1
-        },
-        spans={
-            **{f"{name}, width": (train.start, train.end) for name, train in program.items()},
-            **{name: (waits.stimulus, waits.answer) for name, waits in answers.items()},
-        },
     )
+    widths: dict[str, list[int]] = {}
+    for name in pulsed:
+        every = pulses(edges, name)
+        train = every.starting_within(first, after)
+        widths[name] = train.width.tolist()
+        wire.widths_ns[name] = summarise(train.width * sample_ns)
+        wire.intervals_ns[name] = summarise(np.diff(train.start) * sample_ns)
+        wire.spans[f"{name}, width"] = train.start, train.end
+        if len(train) > 1:
+            wire.duty[name] = float(train.width[:-1].sum() / (train.start[-1] - train.start[0]))
+        if is_framed and name in MARKED_CHANNELS:  # the empty sections behind either frame
+            opening = every.starting_within(0 if start is None else int(start[-1]), first)
+            closing = every.starting_within(total if end is None else int(end[-1]), _NEVER)
+            lengths = np.append(opening.width, closing.width[:SECTIONS_PER_END])
+            wire.calibration_ns[name] = summarise(lengths * sample_ns)
+    for name in dict.fromkeys([*edges.channels, *pulsed]):
+        moved = before_end.transitions(name)
+        high = bool(moved.level[-1]) if moved.sample.size else edges.initial_level(name)
+        wire.lines[name] = Line(
+            edges=edges.transitions(name).sample.size,
+            high=high,
+            least=min(widths.get(name, ()), default=None),
+            greatest=max(widths.get(name, ()), default=None),
+            lasted=after - int(moved.sample[-1]) if name in widths and high and moved.sample.size else None,
+        )
+    for pair in pairs:
+        name = named(pair)
+        wire.stimuli[name] = stimuli_among(before_end, *pair, first) if which == "auto" else which
+        waits = waits_for(before_end, *pair, first, wire.stimuli[name])
+        wire.answered_ns[name] = summarise(waits.length * sample_ns)
+        wire.merged[name] = int(waits.merged.sum())
+        if waits.open:
+            wire.open_samples[name] = after - waits.open.since
+            wire.merged[name] += waits.open.merged
+        wire.unasked[name] = int(waits.unasked.size)
+        wire.spans[name] = waits.stimulus, waits.answer
+    return wire
