@@ -15,7 +15,7 @@ import subprocess
 import tempfile
 import threading
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import IO
@@ -151,8 +151,9 @@ def no_edges(request: CaptureRequest) -> EdgeList:
 class SigrokCapture:
     """One run of sigrok-cli, which never outlives the `with` block: start() once, wait() once.
 
-    What comes is written to `path` as it comes (base/run_folder/edge_stream.py), and read from
-    there at the end; or windows of it are kept, beside `path`.
+    A thread of its own reads the samples, up to the number that was asked for. Their edges are
+    written to `path` as they come (base/run_folder/edge_stream.py), and read from there at the end;
+    or windows of them are kept, beside `path`.
     """
 
     def __init__(self, request: CaptureRequest, path: Path) -> None:
@@ -161,14 +162,25 @@ class SigrokCapture:
         self._keeper: Keeper | None = None
         self._process: subprocess.Popen[bytes] | None = None
         self._stderr = tempfile.TemporaryFile()  # noqa: SIM115  closed as the block ends
+        self._extractor = EdgeExtractor(
+            request.samplerate_hz,
+            tuple(request.taken),
+            request.device_bits(),
+            most_edges=_ENDLESS_EDGES if request.keeping else MOST_EDGES,
+        )
+        self._stored_samples = self._received_bytes = 0
+        self._stored_s = time.monotonic()
+        self._fault: str | None = None
         self._ended_by_us = False
+        self._leaving, self._finished = threading.Event(), threading.Event()
+        self._thread = threading.Thread(target=self._take, name="samples", daemon=True)
 
     def __enter__(self) -> SigrokCapture:
         return self
 
     def __exit__(self, *_: object) -> None:
         if self._process is not None:
-            self._end()
+            self._end(self._process)
         self._stderr.close()
 
     def start(self) -> None:
@@ -179,16 +191,16 @@ class SigrokCapture:
         request = self._request
         tool = find_tool(request.analyzer.sigrok)
         what = request.samplerate_hz, tuple(request.taken), request.samples
-        writer: EdgeWriter | Keeper
+        self._writer: EdgeWriter | Keeper
         if request.keeping is None:
-            writer = EdgeWriter(self._path, *what)
+            self._writer = EdgeWriter(self._path, *what)
         else:
-            writer = self._keeper = Keeper(self._path.parent, *what, request.keeping)
+            self._writer = self._keeper = Keeper(self._path.parent, *what, request.keeping)
         try:
             # A session of its own keeps Ctrl-C from the tool: its samples are still to be
             # collected. And it loops for ever on a connection that its server closed: where this
             # program is killed, and the server with it, nothing else would end it.
-            process = subprocess.Popen(
+            self._process = subprocess.Popen(
                 [*children.DIES_WITH_US, *children.with_devices(), tool, *request.arguments()],
                 stdin=subprocess.DEVNULL,
                 stdout=subprocess.PIPE,
@@ -198,12 +210,9 @@ class SigrokCapture:
                 start_new_session=True,
             )
         except OSError:
-            writer.close()
+            self._writer.close()
             raise
-        assert process.stdout is not None
-        self._process = process
-        self._samples = _SampleReader(process.stdout, request, writer)
-        self._samples.start()
+        self._thread.start()
 
     @property
     def arriving(self) -> Callable[[], NewEdges | None]:
@@ -216,7 +225,7 @@ class SigrokCapture:
     @property
     def got_samples(self) -> int:
         """Samples received so far."""
-        return self._samples.got_samples
+        return self._extractor.total_samples
 
     @property
     def armed(self) -> bool:
@@ -226,13 +235,13 @@ class SigrokCapture:
     @property
     def over(self) -> bool:
         """Whether no samples will come any more."""
-        return self._samples.finished.is_set()
+        return self._finished.is_set()
 
     def check_begun(self) -> None:
         """Raises CaptureError, with what the tool said, where it has ended without a sample."""
         if not self.over or self.got_samples or self._process is None:
             return
-        self._end()
+        self._end(self._process)
         said = unexpected_lines(self._said())
         why = said[-1] if said else f"exit status {self._process.returncode}"
         raise CaptureError(
@@ -247,13 +256,13 @@ class SigrokCapture:
         sooner, and without a word of blame, where `source_ended` says that
         what it listens to will send no more.
         """
-        process, samples, asked = self._process, self._samples, self._request.samples
+        process, asked = self._process, self._request.samples
         assert process is not None
         problems, oddities, interrupted = [], [], False
         seen, heard_s = -1, time.monotonic()
-        while not samples.finished.wait(_POLL_S):
+        while not self._finished.wait(_POLL_S):
             ended = source_ended()
-            received, now_s = samples.received_bytes, time.monotonic()
+            received, now_s = self._received_bytes, time.monotonic()
             if received != seen:
                 seen, heard_s = received, now_s
             interrupted = signals.asked() is not None
@@ -266,25 +275,25 @@ class SigrokCapture:
                 )
                 break
         else:
-            if samples.fault is None and not samples.enough:
+            if self._fault is None and not self._enough:
                 try:
                     process.wait(silence_s)
                 except subprocess.TimeoutExpired:
                     problems.append(
                         f"{TOOL} closed its output but did not end within {silence_s:g} s, and was ended."
                     )
-        self._end()
-        got, received, status = samples.got_samples, samples.received_bytes, process.returncode
-        if samples.fault is not None:
-            problems.append(samples.fault)
-        elif not samples.enough:
+        self._end(process)
+        got, status = self._extractor.total_samples, process.returncode
+        if self._fault is not None:
+            problems.append(self._fault)
+        elif not self._enough:
             if status and not self._ended_by_us:
                 how = f"was killed by signal {-status}" if status < 0 else f"failed with exit status {status}"
                 problems.append(f"{TOOL} {how}; see what it said, and capture again.")
-            if received != got * self._request.analyzer.sample_bytes:
+            if self._received_bytes != got * self._request.analyzer.sample_bytes:
                 oddities.append(
-                    f"{TOOL} sent {received} bytes for {got} samples; the rest was cut off. It may send two "
-                    "bytes per sample: enable at most eight channels."
+                    f"{TOOL} sent {self._received_bytes} bytes for {got} samples; the rest was cut off. It "
+                    "may send two bytes per sample: enable at most eight channels."
                 )
         problems += count_problems(asked, got)
         lines = unexpected_lines(self._said(), whole=got == asked)
@@ -295,111 +304,75 @@ class SigrokCapture:
         edges = no_edges(self._request) if kept else read_stream(self._path).edges
         return CaptureResult(edges, tuple(problems), tuple(oddities), interrupted, kept)
 
-    def _end(self) -> None:
-        """End whatever still runs, and collect what is left in the pipes."""
-        process = self._process
-        assert process is not None
-        if process.poll() is None or not self._samples.finished.is_set():
+    def _end(self, process: subprocess.Popen[bytes]) -> None:
+        """End whatever still runs, and collect what is left in the pipes: whoever still holds their
+        other end is not waited for.
+        """
+        if process.poll() is None or not self.over:
             self._ended_by_us = True
             children.end(process)  # and its group, which may hold the pipe
-        self._samples.leave()
+        self._leaving.set()
+        self._thread.join()
 
     def _said(self) -> str:
         """The first part of what the tool said on its standard error."""
         self._stderr.seek(0)
         return self._stderr.read(_STDERR_MOST_BYTES).decode(errors="replace")
 
-
-class _SampleReader(threading.Thread):
-    """Reads samples in the background, up to the number that was asked for, and hands their edges
-    to a writer, until the pipe closes or leave() finds nothing more in it.
-    """
-
-    def __init__(self, pipe: IO[bytes], request: CaptureRequest, writer: EdgeWriter | Keeper) -> None:
-        super().__init__(name="samples", daemon=True)
-        self._pipe = pipe
-        self._leaving = threading.Event()
-        self._asked = request.samples
-        self._sample_bytes = request.analyzer.sample_bytes
-        self._writer = writer
-        self._extractor = EdgeExtractor(
-            request.samplerate_hz,
-            tuple(request.taken),
-            request.device_bits(),
-            most_edges=_ENDLESS_EDGES if request.keeping else MOST_EDGES,
-        )
-        self._stored_samples = 0
-        self._stored_s = time.monotonic()
-        self.received_bytes = 0
-        self.fault: str | None = None
-        self.finished = threading.Event()
-
-    def leave(self) -> None:
-        """Reads what is there and ends: whoever still holds the other end is not waited for."""
-        self._leaving.set()
-        self.join()
-
     @property
-    def got_samples(self) -> int:
-        return self._extractor.total_samples
-
-    @property
-    def enough(self) -> bool:
+    def _enough(self) -> bool:
         """Whether all came that was asked for, of a tool that may never end by itself."""
-        return self._asked > MOST_COUNTED and self.got_samples >= self._asked
+        asked = self._request.samples
+        return asked > MOST_COUNTED and self._extractor.total_samples >= asked
 
-    def run(self) -> None:
+    def _take(self) -> None:
+        """Reads until the pipe closes, or, when all has ended, until nothing more is in it."""
+        assert self._process is not None and self._process.stdout is not None
+        pipe = self._process.stdout
         try:
             try:
-                self._read()
+                self._read(pipe)
             finally:
                 self._store()
         except (CaptureError, WriteError) as error:
-            self.fault = str(error)
+            self._fault = str(error)
         finally:
             self._writer.close()
-            self._pipe.close()
-            self.finished.set()
+            pipe.close()
+            self._finished.set()
 
-    def _pieces(self) -> Iterator[memoryview]:
-        """What comes, in pieces that are good until the next one; an empty one if nothing does."""
-        view = memoryview(bytearray(READ_BYTES))
-        while True:
+    def _read(self, pipe: IO[bytes]) -> None:
+        step, asked = self._request.analyzer.sample_bytes, self._request.samples
+        block = memoryview(bytearray(READ_BYTES))
+        while not self._enough:
             last_look = self._leaving.is_set()
             count = 0
-            if select.select([self._pipe], [], [], _POLL_S)[0]:
-                count = os.readv(self._pipe.fileno(), [view])
+            if select.select([pipe], [], [], _POLL_S)[0]:
+                count = os.readv(pipe.fileno(), [block])
                 last_look = not count
             if last_look:
                 return
-            yield view[:count]
-
-    def _read(self) -> None:
-        step = self._sample_bytes
-        for piece in self._pieces():
             # One byte for each sample: the first, in which all inputs are.
-            samples = piece if step == 1 else memoryview(bytes(piece[-self.received_bytes % step :: step]))
-            self.received_bytes += len(piece)
+            piece = block[:count]
+            samples = piece if step == 1 else memoryview(bytes(piece[-self._received_bytes % step :: step]))
+            self._received_bytes += count
             # Twice as much is two bytes per sample, which is told of later; more has no end.
-            if self.received_bytes > 2 * self._asked * step + _PIPE_BYTES:
-                raise CaptureError(
-                    f"{TOOL} goes on beyond {self._asked} samples and was ended; capture again."
-                )
-            if samples := samples[: self._asked - self.got_samples]:
+            if self._received_bytes > 2 * asked * step + _PIPE_BYTES:
+                raise CaptureError(f"{TOOL} goes on beyond {asked} samples and was ended; capture again.")
+            if samples := samples[: asked - self._extractor.total_samples]:
                 self._extractor.feed(samples)
             late = time.monotonic() - self._stored_s >= _BLOCK_S
             if late or self._extractor.rows_held >= _BLOCK_ROWS:
                 self._store()
                 self._writer.check_room()
-            if self.enough:
-                return
 
     def _store(self) -> None:
         """Adds a block with what came since the last one, if anything did."""
         self._stored_s = time.monotonic()
-        if self.got_samples > self._stored_samples:
-            self._writer.append(*self._extractor.take(), self.got_samples)
-            self._stored_samples = self.got_samples
+        total = self._extractor.total_samples
+        if total > self._stored_samples:
+            self._writer.append(*self._extractor.take(), total)
+            self._stored_samples = total
 
 
 def find_tool(other: str = "") -> str:
