@@ -285,16 +285,15 @@ def keep_observation(folder: RunFolder, kind: Kind, seen: Observation) -> None:
 def _kept_elsewhere(name: str, kind: Kind, seen: Observation) -> RunFolder | None:
     """The run in the temporary folder; None where it cannot be there, and then no part of it is."""
     try:
-        above = Path(tempfile.mkdtemp(prefix="tailscope-kept-"))
+        folder = RunFolder(Path(tempfile.mkdtemp(prefix="tailscope-kept-")) / name)
     except OSError:
         return None
     try:
-        folder = RunFolder(above / name)
         kind.keep_known(folder)
         kind.keep_seen(folder, seen)
         return folder
     except TailscopeError:
-        shutil.rmtree(above, ignore_errors=True)
+        shutil.rmtree(folder.path.parent, ignore_errors=True)
         return None
 
 

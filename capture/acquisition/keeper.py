@@ -232,5 +232,6 @@ class WorstWindows:
         begin = max(start - self._around, until - MOST_WINDOW_SAMPLES, 0)
         first = max(int(np.searchsorted(self._sample, begin, "right")) - 1, 0)
         last = int(np.searchsorted(self._sample, until)) if begin < until else first
-        sample = np.maximum(self._sample[first:last][-self._most_rows :], begin)
-        return (int(sample[0]) if sample.size else until), sample, self._word[first:last][-self._most_rows :]
+        rows = slice(max(first, last - self._most_rows), last)
+        sample = np.maximum(self._sample[rows], begin)
+        return (int(sample[0]) if sample.size else until), sample, self._word[rows]

@@ -20,7 +20,7 @@ from base.metrology.slope import centred, fit_slope
 from base.run_folder.edges import MARKED_CHANNELS
 from base.run_folder.records import INTERNAL_CLOCK, Boot, CalibrationRecord
 from capture.reading.vectorised import PulseTrain
-from capture.reading.wire import COMMON_CHANNELS, COMMON_PULSES, SECTIONS_PER_END, Calibration, Wire
+from capture.reading.wire import COMMON_CHANNELS, SECTIONS_PER_END, Wire
 from firmware.build.families import ClockTree
 
 
@@ -109,15 +109,11 @@ def skew_between(wire: Wire, first: str, second: str) -> Skew | None:
 
     None unless both show all common pulses of the start, or all of the end.
     """
-    ends = [
-        end
-        for end in (wire.opening, wire.closing)
-        if has_common_pulses(end, first) and has_common_pulses(end, second)
-    ]
+    ends = [end.common for end in (wire.opening, wire.closing) if end.has_common(first, second)]
     if not ends:
         return None
-    differences = np.concatenate([_differences(end, first, second) for end in ends])
-    rises, falls = (_of_one_kind(differences[:, kind]) for kind in (0, 1))
+    rises = _of_one_kind(np.concatenate([end[second].start - end[first].start for end in ends]))
+    falls = _of_one_kind(np.concatenate([end[second].end - end[first].end for end in ends]))
     return Skew(
         mean=(rises.mean + falls.mean) / 2,
         least=min(rises.least, falls.least),
@@ -142,31 +138,14 @@ def fall_delay_samples(wire: Wire, channel: str) -> float | None:
     apart. So a channel whose pulses are wider than the usual one's is late in falling, and all are
     if the frames' pulses are wider than their gaps. None unless all is there at one end.
     """
-    ends = [
-        end
-        for end in (wire.opening, wire.closing)
-        if all(has_common_pulses(end, name) for name in COMMON_CHANNELS)
-    ]
+    ends = [end.common for end in (wire.opening, wire.closing) if end.has_common(*COMMON_CHANNELS)]
     frames = [frame for frame in (wire.start_frame, wire.end_frame) if frame is not None]
     if not ends or not frames or channel not in COMMON_CHANNELS:
         return None
-    widths = {
-        name: np.concatenate([end.common[name].width for end in ends]).mean() for name in COMMON_CHANNELS
-    }
+    widths = {name: np.concatenate([end[name].width for end in ends]).mean() for name in COMMON_CHANNELS}
     gaps = np.concatenate([np.diff(frame)[:-1].reshape(-1, 2) for frame in frames])
     of_sync = float((gaps[:, 0] - gaps[:, 1]).mean()) / 2
     return float(widths[channel] - np.median(list(widths.values()))) + of_sync
-
-
-def has_common_pulses(end: Calibration, channel: str) -> bool:
-    """Whether `channel` shows all common pulses of that end of the run."""
-    return len(end.common[channel]) == COMMON_PULSES
-
-
-def _differences(end: Calibration, first: str, second: str) -> npt.NDArray[np.int64]:
-    """Second minus first of rising and falling edges, in samples: int64[pulses, 2]."""
-    ours, other = end.common[first], end.common[second]
-    return np.stack([other.start - ours.start, other.end - ours.end], axis=1)
 
 
 COUNTER_CYCLES = 1 << 32

@@ -102,6 +102,10 @@ class Calibration:
     sections: dict[str, PulseTrain]
     common: dict[str, PulseTrain]
 
+    def has_common(self, *channels: str) -> bool:
+        """Whether each of the channels shows all common pulses of that end of the run."""
+        return all(len(self.common[channel]) == COMMON_PULSES for channel in channels)
+
 
 @dataclass(frozen=True)
 class Wire:

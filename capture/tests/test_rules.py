@@ -244,7 +244,7 @@ def the_clock_by_frames_and_by_dwt(sound: Evidence, beyond: bool) -> Evidence:
     counter = replace(counter, ratio=at(1 + 2**-11, beyond), ratio_uncertainty=2**-12)
     return replace(
         sound,
-        wire=replace(sound.wire, clock=replace(clock, ratio=1.0, ratio_uncertainty=2**-12)),
+        wire=replace(sound.wire, clock=clock.model_copy(update={"ratio": 1.0, "ratio_uncertainty": 2**-12})),
         joined=replace(sound.joined, counter=counter),
     )
 
@@ -252,7 +252,7 @@ def the_clock_by_frames_and_by_dwt(sound: Evidence, beyond: bool) -> Evidence:
 def a_frames_edge_and_a_steady_clock(sound: Evidence, beyond: bool) -> Evidence:
     clock = sound.wire.clock
     assert clock is not None
-    unsteady = replace(clock, residual_max_samples=at(instruments.STEADY_CLOCK_SAMPLES, beyond))
+    unsteady = clock.model_copy(update={"residual_max_samples": at(instruments.STEADY_CLOCK_SAMPLES, beyond)})
     return replace(sound, wire=replace(sound.wire, clock=unsteady))
 
 

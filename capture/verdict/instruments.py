@@ -23,7 +23,6 @@ from base.run_folder.records import (
     TickRecord,
 )
 from capture.instruments import timekeeping
-from capture.instruments.calibration import has_common_pulses
 from capture.joining.evidence import Evidence
 from capture.reading.wire import COMMON_CHANNELS, COMMON_PULSES, SECTIONS_PER_END, Calibration, Wire
 
@@ -65,7 +64,7 @@ def not_calibrated(evidence: Evidence) -> Iterator[str]:
 def common_pulses_missing(evidence: Evidence) -> Iterator[str]:
     """Each channel must show the common pulses. One that does not is not what its name says."""
     for name, frame, seen in _ends(evidence.wire):
-        lacking = [channel for channel in COMMON_CHANNELS if not has_common_pulses(seen, channel)]
+        lacking = [channel for channel in COMMON_CHANNELS if not seen.has_common(channel)]
         if frame is not None and lacking:
             yield (
                 f"At the {name} the {COMMON_PULSES} pulses that all channels show at once are not on "
