@@ -11,7 +11,7 @@ import polars as pl
 
 from analysis.errors import TwinError
 from base.run_folder import folder as names
-from base.run_folder.edges import MOST_SAMPLES, NS_PER_S
+from base.run_folder.edges import NS_PER_S
 from base.run_folder.folder import read_observed
 from base.run_folder.manifest import Manifest, ToolReport, read_manifest
 from base.run_folder.records import Boot, OperationRecord, parse
@@ -25,8 +25,6 @@ from simulator.captured import Captured, capture
 
 Integers = npt.NDArray[np.int64]
 
-_ABSENT = -1
-
 
 @dataclass(frozen=True)
 class Side:
@@ -39,13 +37,10 @@ class Side:
     interrupts: pl.DataFrame
     samplerate_hz: int
 
-    def samples(self, column: str, rows: Integers) -> Integers:
-        """Rows of a column of `interrupts` in ns, in whole samples again: int64[rows], -1 where it
-        is null.
-        """
-        samples = self.interrupts[column][rows].to_numpy() * self.samplerate_hz / NS_PER_S
-        present = np.isfinite(samples) & (np.abs(samples) < MOST_SAMPLES)
-        return np.rint(np.where(present, samples, _ABSENT)).astype(np.int64)
+    def samples(self, column: str, rows: Integers) -> pl.Series:
+        """Rows of a column of `interrupts` in ns, in whole samples again; null where it is."""
+        samples = self.interrupts[column][rows] * self.samplerate_hz / NS_PER_S
+        return samples.round().cast(pl.Int64, strict=False)
 
     def only(self, seq: pl.Series) -> Side:
         """The same with these operations alone, and all interrupts."""

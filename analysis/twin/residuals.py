@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -39,6 +38,7 @@ LATENCIES = ("interrupt_latency", "task_latency", "control_latency")
 
 # A float's rounding of a time in cycles; the budgets are thousands of times larger.
 _ROUNDING_CYCLES = 1e-4
+_OF_TWIN = "_of_twin"
 
 
 @dataclass(frozen=True)
@@ -136,45 +136,45 @@ def residuals(given: Pair, ratio: float = 1.0, phase: bool = False) -> pl.DataFr
     twin_cycles = given.core_hz / given.twin.samplerate_hz
     stimuli = {control: matched(given, control) for control in (False, True)}
     decided = phase and any(each.otherwise for each in stimuli.values())
-    ours, theirs = given.board.operations, given.twin.operations
-    seq = ours["seq"]
-    compared = ~seq.is_in(_met(given)).to_numpy() if decided else np.ones(ours.height, np.bool_)
+    operations = given.board.operations.join(
+        given.twin.operations, on="seq", suffix=_OF_TWIN, maintain_order="left"
+    )
+    if decided:
+        operations = operations.filter(~pl.col("seq").is_in(_met(given)))
 
-    def wire(
-        key: str,
-        seq: pl.Series,
-        board: Integers,
-        twin: Integers,
-        both: npt.NDArray[np.bool_],
-        known_to: float | npt.NDArray[Any],
-    ) -> pl.DataFrame:
+    def rows(key: str, table: pl.DataFrame, residual: pl.Expr, budget: pl.Expr) -> pl.DataFrame:
+        return table.select(
+            quantity=pl.lit(key), seq=pl.col("seq").cast(pl.Int64), residual=residual, budget=budget
+        ).drop_nulls("residual")
+
+    def wire(key: str, table: pl.DataFrame, samples: str, known_to: pl.Expr | float) -> pl.DataFrame:
         """Of samples of each side, known to so many cycles beside what the clocks leave open."""
-        there = twin * twin_cycles
-        return _rows(key, seq, board * board_cycles - there, known_to + given.doubt * there, both)
+        there = pl.col(f"{samples}{_OF_TWIN}") * twin_cycles
+        return rows(key, table, pl.col(samples) * board_cycles - there, known_to + given.doubt * there)
 
     frames = [
-        _rows(key, seq, (ours[key].cast(pl.Int64) - theirs[key].cast(pl.Int64)).to_numpy(), 0.0, compared)
+        rows(key, operations, pl.col(key).cast(pl.Float64) - pl.col(f"{key}{_OF_TWIN}"), pl.lit(0.0))
         for key in CYCLES
     ]
-    for key, column, edges in (
-        ("critical_pulse", "wire_critical_samples", np.maximum(theirs["critical_pulses"].to_numpy(), 1)),
-        ("operation_pulse", "wire_operation_samples", np.ones(ours.height)),
-    ):
-        here, there, both = _both(ours[column], theirs[column])
-        frames.append(wire(key, seq, here, there, both & compared, edges * given.resolution))
+    edges = pl.max_horizontal("critical_pulses", 1) * given.resolution
+    frames.append(wire("critical_pulse", operations, "wire_critical_samples", edges))
+    frames.append(wire("operation_pulse", operations, "wire_operation_samples", given.resolution))
     if decided:
         return pl.concat(frames)
-    here, there, both = _both(ours["start_sample"], theirs["start_sample"])
-    if both.any():
-        first = int(np.argmax(both))
-        frames.append(wire("begin", seq, here - here[first], there - there[first], both, given.resolution))
+    starts = ["start_sample", f"start_sample{_OF_TWIN}"]
+    since_first = operations.drop_nulls(starts).with_columns(pl.col(starts) - pl.col(starts).first())
+    frames.append(wire("begin", since_first, "start_sample", given.resolution))
     for key in LATENCIES:
         met = stimuli[key == "control_latency"]
         column = "task_latency_ns" if key == "task_latency" else "isr_latency_ns"
-        here, there = given.board.samples(column, met.board), given.twin.samples(column, met.twin)
-        known_to = given.resolution + given.skew_cycles[key]
-        seq = given.board.interrupts["operation_seq"][met.board]
-        frames.append(wire(key, seq, here, there, (here >= 0) & (there >= 0), known_to))
+        waits = pl.DataFrame(
+            {
+                "seq": given.board.interrupts["operation_seq"][met.board],
+                "wait": given.board.samples(column, met.board),
+                f"wait{_OF_TWIN}": given.twin.samples(column, met.twin),
+            }
+        )
+        frames.append(wire(key, waits, "wait", given.resolution + given.skew_cycles[key]))
     return pl.concat(frames)
 
 
@@ -223,17 +223,6 @@ def _until_tick(side: Side, given: Pair) -> Floats:
     return given.tick_cycles - phase
 
 
-def _window(side: Side, samples: Integers) -> Integers:
-    """The row of the last operation that began before each of `samples`; 0 before the first."""
-    starts = side.operations["start_sample"].fill_null(strategy="forward").fill_null(0).to_numpy()
-    return np.maximum(np.searchsorted(starts, samples, side="right") - 1, 0)
-
-
-def _both(ours: pl.Series, theirs: pl.Series) -> tuple[Integers, Integers, npt.NDArray[np.bool_]]:
-    both = (ours.is_not_null() & theirs.is_not_null()).to_numpy()
-    return ours.fill_null(0).to_numpy(), theirs.fill_null(0).to_numpy(), both
-
-
 @dataclass(frozen=True)
 class Matched:
     """Stimuli that both sides had: rows of their tables. `otherwise` is true if one side alone had
@@ -255,15 +244,17 @@ def matched(given: Pair, control: bool) -> Matched:
         np.flatnonzero((side.interrupts["control"] == control).to_numpy())
         for side in (given.board, given.twin)
     )
-    starts = _both(given.board.operations["start_sample"], given.twin.operations["start_sample"])
-    if not len(mine) or not len(other) or not starts[2].all():
+    starts = [side.operations["start_sample"] for side in (given.board, given.twin)]
+    if not len(mine) or not len(other) or any(of_side.null_count() for of_side in starts):
         none = np.empty(0, np.int64)
         return Matched(none, none, len(mine) != len(other))
     ratio = given.clock.ratio if given.clock else 1.0
     sample = given.board.interrupts["sample"].to_numpy()[mine]
-    window = _window(given.board, sample)
-    since = (sample - starts[0][window]) * (given.twin.samplerate_hz / (given.board.samplerate_hz * ratio))
-    place = starts[1][window] + since
+    ours, theirs = (of_side.to_numpy() for of_side in starts)
+    # The operation before each; before the first one that.
+    window = np.maximum(np.searchsorted(ours, sample, side="right") - 1, 0)
+    since = (sample - ours[window]) * (given.twin.samplerate_hz / (given.board.samplerate_hz * ratio))
+    place = theirs[window] + since
     there = given.twin.interrupts["sample"].to_numpy()[other].astype(np.float64)
     nearest = _nearest(there, place)
     mutual = _nearest(place, there)[nearest] == np.arange(len(mine))
@@ -281,20 +272,3 @@ def _nearest(points: Floats, wanted: Floats) -> Integers:
     left = np.maximum(right - 1, 0)
     nearer: Integers = np.where(np.abs(wanted - points[left]) <= np.abs(points[right] - wanted), left, right)
     return nearer
-
-
-def _rows(
-    key: str,
-    seq: pl.Series,
-    residual: npt.NDArray[np.generic],
-    budget: float | npt.NDArray[Any],
-    compared: npt.NDArray[np.bool_],
-) -> pl.DataFrame:
-    return pl.DataFrame(
-        {
-            "quantity": pl.repeat(key, len(seq), eager=True),
-            "seq": seq.cast(pl.Int64),
-            "residual": residual.astype(np.float64),
-            "budget": np.broadcast_to(budget, len(seq)).astype(np.float64),
-        }
-    ).filter(pl.Series(compared))
