@@ -10,7 +10,7 @@ import random
 import re
 import signal
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence, Set
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from itertools import zip_longest
 from pathlib import Path
 from typing import Any
@@ -213,9 +213,7 @@ class Contract:
             "lists": self.lists,
             "broken": [broken.as_json() for broken in self.broken],
             "defect": self.defect and {**self.defect.as_json(), "published": self.row.gives_too_large},
-            "suites": [
-                {"name": suite.name, "passed": suite.passed, "said": suite.said} for suite in self.suites
-            ],
+            "suites": [asdict(suite) for suite in self.suites],
             "not_stated": list(self.not_stated),
         }
 

@@ -139,7 +139,7 @@ def run(matrix: Matrix, store: Store, client: Any, points: int, tell: OnCourse) 
             if client.status != "running":
                 raise _gone()
             tell(course)
-    except (OSError, TimeoutError):
+    except OSError:
         raise _gone() from None
     return course
 
@@ -232,7 +232,7 @@ def remote(address: str) -> Iterator[Any]:
     with _configured():
         try:
             client = Client(address, timeout=CONNECT_WITHIN_S)  # type: ignore[no-untyped-call]
-        except (OSError, TimeoutError, ValueError) as error:
+        except (OSError, ValueError) as error:
             raise CampaignError(f"There is no scheduler at {address}: {first_line(error)}.") from None
         try:
             if not client.nthreads():  # type: ignore[no-untyped-call]

@@ -276,11 +276,8 @@ def _run(order: Order, image: FirmwareImage, scratch: Path, program: Path | None
             write_table(packed, table.select(pl.lit(order.key).alias("key"), pl.all()))
             tables[what] = packed.getvalue()
     row = {name: value for name, value in index.finished(manifest).items() if name in COLUMNS}
-    for quantity in KEYS:
-        summary = manifest.statistics.get(quantity)
-        for statistic in STATISTICS:
-            value = getattr(summary, statistic, None)
-            row[f"{quantity}_{statistic}"] = value if statistic == "n" or value is None else float(value)
+    for quantity, summary in manifest.statistics.items():
+        row |= {f"{quantity}_{name}": getattr(summary, name) for name in STATISTICS}
     return Outcome(
         order.key,
         {

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
@@ -57,18 +57,13 @@ def find(path: Path) -> SideRuns:
     """
     if not path.is_dir():
         raise CompareError(f"{path}: is no folder; name a run folder, or a folder of runs.")
-    if _is_run(path):
+    if any((path / name).exists() for name in _OF_A_RUN):
         return SideRuns(path, True, (_read(path),))
-    inside = next((path for path in (path, path / _RUNS) if any(_below(path))), None)
-    if inside is None:
+    folders = _below(path) or _below(path / _RUNS)
+    if not folders:
         raise CompareError(f"{path}: holds no run, nor does its {_RUNS}/; name a folder that does.")
-    return _several(path, sorted(_below(inside), key=lambda path: began(path.resolve().name)))
-
-
-def _several(path: Path, folders: list[Path]) -> SideRuns:
-    runs: list[Stored] = []
+    runs, broken, left_out = list[Stored](), list[str](), list[str]()
     unreadable: list[tuple[Path, str]] = []
-    broken, left_out = [], []
     for folder in folders:
         if names.is_observed(folder):
             left_out.append(f"{folder}: is a run from the wire alone (./lab observe), without operations.")
@@ -87,19 +82,16 @@ def _several(path: Path, folders: list[Path]) -> SideRuns:
     return SideRuns(path, False, tuple(runs), tuple(broken), tuple(left_out))
 
 
+def _below(path: Path) -> list[Path]:
+    """The run folders directly below, in order of start."""
+    folders = {file.parent for name in _OF_A_RUN for file in path.glob(f"*/{name}")}
+    return sorted(folders, key=lambda folder: (began(folder.resolve().name), folder))
+
+
 def _read(folder: Path) -> Stored:
     if not (folder / names.MANIFEST).exists() and not names.is_observed(folder):
         raise CompareError(names.no_manifest(folder))
     return Stored(folder, read_manifest(folder / names.MANIFEST))
-
-
-def _below(path: Path) -> Iterator[Path]:
-    if path.is_dir():
-        yield from (folder for folder in path.iterdir() if folder.is_dir() and _is_run(folder))
-
-
-def _is_run(path: Path) -> bool:
-    return any((path / name).exists() for name in _OF_A_RUN)
 
 
 PairedBy = Literal["given", "options", "scenario"]
@@ -144,11 +136,12 @@ def pair(a: SideRuns, b: SideRuns) -> Pairing:
     left_a, left_b = by_options(a.runs), by_options(b.runs)
     older = len(a.runs) + len(b.runs) - len(left_a) - len(left_b)
     pairs = [Pair(left_a.pop(key), left_b.pop(key), "options") for key in [*left_a] if key in left_b]
-    alike = [_by_scenario(left.values()) for left in (left_a, left_b)]
-    for key, ours_alike in alike[0].items():
-        theirs_alike = alike[1].get(key, [])
-        if len(ours_alike) == len(theirs_alike) == 1:
-            pairs.append(Pair(ours_alike[0], theirs_alike[0], "scenario"))
+    ours_alone, theirs_alone = _alone(left_a.values()), _alone(left_b.values())
+    pairs += [
+        Pair(run, theirs_alone[matter], "scenario")
+        for matter, run in ours_alone.items()
+        if matter in theirs_alone
+    ]
     taken = {run.folder for match in pairs for run in (match.a, match.b)}
     only_a, only_b = (
         tuple(run for run in left.values() if run.folder not in taken) for left in (left_a, left_b)
@@ -162,11 +155,10 @@ def by_options(runs: Iterable[Stored]) -> dict[str, Stored]:
     return {options_of(run.manifest): run for run in chosen}
 
 
-def _by_scenario(runs: Iterable[Stored]) -> dict[tuple[str, str], list[Stored]]:
-    alike: dict[tuple[str, str], list[Stored]] = {}
-    for run in runs:
-        alike.setdefault((run.manifest.scenario, run.manifest.board_folder), []).append(run)
-    return alike
+def _alone(runs: Collection[Stored]) -> dict[tuple[str, str], Stored]:
+    """Those that are the only one of their scenario and board."""
+    matters = [(run.manifest.scenario, run.manifest.board_folder) for run in runs]
+    return {matter: run for matter, run in zip(matters, runs, strict=True) if matters.count(matter) == 1}
 
 
 # A run that is compared: its tables read, its samples and its greatest values at hand.

@@ -27,6 +27,7 @@ from base.run_folder.edges import CHANNELS, NS_PER_S, EdgeList
 from base.run_folder.explanation import Operation
 from base.run_folder.manifest import Manifest, Maximum
 from base.run_folder.named_quantities import INTERRUPT, TASK, NamedQuantity, named
+from capture.reading.vectorised import level_at, pulses
 from firmware.build import boards, catalogue, outside
 from firmware.build import image as firmware
 from firmware.build.placement import Placement, placed
@@ -89,18 +90,14 @@ def find(
         heap_at = start if maximum.start_sample is None else int(maximum.start_sample)
     else:
         # The longest CRIT pulse; the stack is read in its middle, the heap is as it found it.
-        row = operations.filter(pl.col("seq") == maximum.seq).row(0, named=True)
-        crit = edges.transitions("CRIT")
-        begin = int(row["start_sample"])
-        rises = crit.sample[crit.level]
-        rises = rises[(rises >= begin) & (rises < begin + int(row["wire_operation_samples"]))]
-        if not rises.size:
+        row = operations.row(by_predicate=pl.col("seq") == maximum.seq, named=True)
+        crit, begin = pulses(edges, "CRIT"), row["start_sample"]
+        within = (crit.start >= begin) & (crit.start < begin + row["wire_operation_samples"])
+        if not within.any():
             raise ExplainError("The worst operation has no pulse on CRIT: decode the run again.")
-        falls = crit.sample[~crit.level]
-        ends = falls[np.searchsorted(falls, rises, side="right")]
-        longest = int(np.argmax(ends - rises))
-        start = heap_at = int(rises[longest])
-        end = int(ends[longest])
+        longest = np.argmax(np.where(within, crit.end - crit.start, 0))
+        start = heap_at = int(crit.start[longest])
+        end = int(crit.end[longest])
         moment = (start + end) // 2
     margin = round(edges.samplerate_hz * MARGIN_S)
     first = max(min(start, heap_at) - margin, 0)
@@ -115,8 +112,8 @@ def around(worst: Worst, operations: pl.DataFrame, edges: EdgeList) -> dict[str,
         return microseconds((end - begin) * NS_PER_S / edges.samplerate_hz)
 
     own, seq = None, worst.maximum.seq
-    before = operations.filter(pl.col("start_sample") <= worst.start).tail(1)
-    for row in (before if seq is None else operations.filter(pl.col("seq") == seq)).to_dicts():
+    near = pl.col("start_sample") <= worst.start if seq is None else pl.col("seq") == seq
+    for row in operations.filter(near).tail(1).to_dicts():
         start, samples = row["start_sample"], row["wire_operation_samples"]
         own = Operation(
             **{name: row[name] for name in ("seq", "kind", "label", "start_sample")},
@@ -129,7 +126,7 @@ def around(worst: Worst, operations: pl.DataFrame, edges: EdgeList) -> dict[str,
         place += " before all operations"
     elif seq is not None:
         place += f" {apart(own.start_sample, worst.start)} after operation {own.seq:,} began"
-        if window(edges, worst.start, worst.start + 1)[0][1] >> edges.channels.index("CRIT") & 1:
+        if level_at(edges, "CRIT", np.array([worst.start]))[0]:
             place += ", in its critical section"
     elif own.end_sample is not None:
         place += f" {apart(own.end_sample, worst.start)} after operation {own.seq:,} ended"
@@ -306,7 +303,7 @@ def _levels_before(
         if pins[name] == PINS[name]:
             continue
         levels = replayed.filter(pl.col("channel") == name)["level"]
-        level = not levels[0] if len(levels) else window(edges, sample, sample)[0][1] >> bit & 1
+        level = not levels[0] if len(levels) else level_at(edges, name, np.array([sample]))[0]
         word = word & ~(1 << bit) | int(level) << bit
     return word
 
