@@ -42,7 +42,7 @@ from base.run_folder.named_quantities import INTERRUPT, TASK
 from simulator.outputs import Change, State
 from simulator.program import FLASH_ADDRESS
 
-_MASKS = {"primask": "PRIMASK", "faultmask": "FAULTMASK", "basepri": "BASEPRI"}
+_MASKS = ("primask", "faultmask", "basepri")
 _WORD_BYTES = 4
 _WOKEN = "the woken task"
 
@@ -128,7 +128,7 @@ def _states(masks: Sequence[Change]) -> Iterator[_State]:
         elif what in _MASKS:
             others = {mask: held for mask, held in state.masks.items() if mask != what}
             level = f" {value:#x}" if what == "basepri" else ""
-            held = {what: (f"interrupts masked by {_MASKS[what]}{level}", seen)} if value else {}
+            held = {what: (f"interrupts masked by {what.upper()}{level}", seen)} if value else {}
             state = state._replace(masks=others | held)
         elif what == "scheduler":
             suspended = ("scheduler suspended", seen)

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import tempfile
 from collections.abc import Sequence
-from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -16,8 +15,8 @@ import numpy as np
 import numpy.typing as npt
 import polars as pl
 
-from analysis.explain.program import Program
 from analysis.fragmentation.metrics import course, metrics
+from base.files.elf import address_of
 from base.files.errors import TailscopeError
 from base.processes import signals
 from base.run_folder.manifest import MemoryFigures
@@ -33,9 +32,6 @@ from scenarios.trace import FREE, KIND, Operations, Trace, of_steps
 
 _OF_FREES = {0: "F", NOTHING_TO_FREE: "N"}
 _OF_ALLOCATIONS = {0: "A", SKIPPED: "S"}
-
-_KEPT = 256
-"""Images whose symbols a process remembers."""
 
 
 def memory_of_run(image: FirmwareImage, plan: Plan, log: RecordLog) -> Memory:
@@ -86,14 +82,8 @@ def program_of(image: FirmwareImage, *, static: bool = False) -> Path:
     built = image.configuration
     defaults = catalogue.allocators()[image.allocator].knobs
     turned = {name: value for name, value in built.knobs.items() if defaults.get(name) != value}
-    address = _region(image.sha256, image.elf)
+    address = address_of(image.elf, "heap_region")
     return host_heap.build(image.allocator, built.heap_bytes, turned, address, static)
-
-
-@lru_cache(maxsize=_KEPT)
-def _region(_sha256: str, elf: Path) -> int | None:
-    """The address of the heap's region in the ELF file with that digest; None without one."""
-    return Program(elf).variable("heap_region")
 
 
 def _contradiction(

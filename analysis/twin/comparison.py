@@ -18,6 +18,7 @@ from analysis.twin.residuals import CYCLES, LATENCIES, WORDS, beyond
 from base.text_table import TextTable, printed
 
 MOST_WORST = 5
+_SHA256_DIGITS = 64
 
 
 @dataclass(frozen=True)
@@ -216,7 +217,7 @@ def compare(
     build any more, and where the replay fails.
     """
     board = read_board(folder)
-    if not board.manifest.firmware.elf_sha256.isalnum() or board.manifest.firmware.elf_sha256 == "unknown":
+    if len(board.manifest.firmware.elf_sha256) != _SHA256_DIGITS:
         raise TwinError(f"{folder} does not tell which firmware ran: it has no twin; run the scenario again.")
     elf = elf_of(board.manifest, allocator)
     bench = Bench(board, lambda shift: moved_elf_of(board.manifest, shift) if shift else elf, tell)
