@@ -15,7 +15,7 @@ import tempfile
 import threading
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -84,7 +84,7 @@ class SaleaeCapture:
     def __init__(self, request: CaptureRequest) -> None:
         self._request = request
         self._numbers = _numbers(request.analyzer)
-        self._manager: Any = None
+        self._open = ExitStack()
         self._capture: Any = None
         self._over = threading.Event()
         self._fault: str | None = None
@@ -98,15 +98,14 @@ class SaleaeCapture:
             self._capture.stop()
         with suppress(Exception):
             self._capture.close()
-        if self._manager is not None:
-            self._manager.close()
+        self._open.close()
 
     def start(self) -> None:
         """Starts capturing. Raises CaptureError."""
         from saleae import automation
 
         settings = self._request.analyzer.settings
-        self._manager = _connect(self._request.analyzer)
+        self._manager = self._open.enter_context(_connected(self._request.analyzer))
         with _told("cannot capture so"):
             self._capture = self._manager.start_capture(
                 device_id=settings.get("device") and str(settings["device"]),
@@ -191,19 +190,15 @@ def _numbers(analyzer: AnalyzerResource) -> dict[str, int]:
     return {name: int(theirs.removeprefix("D")) for name, theirs in named.items()}
 
 
-def _connect(analyzer: AnalyzerResource) -> Any:
+@contextmanager
+def _connected(analyzer: AnalyzerResource) -> Iterator[Any]:
     from saleae import automation
 
     host, _, port = (analyzer.connection or ADDRESS).partition(":")
     with _told("is not to be reached"):
-        return automation.Manager.connect(
+        manager = automation.Manager.connect(
             address=host, port=int(port or 10430), connect_timeout_seconds=CONNECT_WITHIN_S
         )
-
-
-@contextmanager
-def _connected(analyzer: AnalyzerResource) -> Iterator[Any]:
-    manager = _connect(analyzer)
     try:
         yield manager
     finally:

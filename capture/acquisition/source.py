@@ -93,10 +93,6 @@ def longest_s(plan: Plan, core_hz: int) -> float:
 # What is asked of a run, and where its observation comes from.
 
 
-MemoryOf = Callable[[FirmwareImage, Plan, RecordLog], Memory | None]
-BoundsOf = Callable[[FirmwareImage, Boot], Mapping[str, SectionBound]]
-
-
 @dataclass(frozen=True)
 class RunRequest(Request):
     """A run of `plan` on the firmware `image`. All defaults stand here.
@@ -115,8 +111,8 @@ class RunRequest(Request):
     duration_s: float | None = None
     records: str = "uart"
     baud: int | None = None
-    bounds: BoundsOf = lambda _image, _boot: {}
-    memory: MemoryOf = lambda _image, _plan, _log: None
+    bounds: Callable[[FirmwareImage, Boot], Mapping[str, SectionBound]] = lambda _image, _boot: {}
+    memory: Callable[[FirmwareImage, Plan, RecordLog], Memory | None] = lambda _image, _plan, _log: None
     options: tuple[str, ...] = ()
     ignore_glitches: bool = False
     """Whether pulses that are too short to be the firmware's are left out."""

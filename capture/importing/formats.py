@@ -63,10 +63,7 @@ def read(path: Path, channels: Mapping[str, str] | None = None, samplerate_hz: i
 
 def _read(path: Path, named: Named, samplerate_hz: int | None) -> Import:
     if path.is_dir():
-        files = saleae_binary.files_in(path)
-        if not files:
-            raise CaptureError("it is a folder without digital_0.bin, …, as Logic 2 exports them.")
-        return _saleae_binary(files, named, samplerate_hz)
+        return _saleae_binary(saleae_binary.files_in(path), named, samplerate_hz)
     with open_regular(path, level_tables.MOST_BYTES) as file:
         begin = file.read(LINE_MOST_BYTES)
         file.seek(0)

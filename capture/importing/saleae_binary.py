@@ -33,8 +33,12 @@ _MOST_BYTES = _HEADER.size + _CHUNK_1.size + _TIME_BYTES * MOST_EDGES
 
 
 def files_in(folder: Path) -> dict[str, Path]:
-    """The files of an export by the names of their channels, in order."""
+    """The files of an export by the names of their channels, in order. Raises CaptureError where
+    there is none.
+    """
     paths = {path.stem: path for path in folder.iterdir() if _FILE.fullmatch(path.name)}
+    if not paths:
+        raise CaptureError("it is a folder without digital_0.bin, …, as Logic 2 exports them.")
     return dict(sorted(paths.items(), key=lambda item: int(item[0].partition("_")[2])))
 
 

@@ -40,9 +40,7 @@ def without_glitches(edges: EdgeList, log: RecordLog, core_hz: int) -> tuple[Edg
         first = np.flatnonzero(short & ~beside[:-2] & ~beside[2:])
         if first.size:
             count[channel] = int(first.size)
-        turned = np.zeros(len(word) + 1, dtype=np.uint8)
-        turned[np.searchsorted(edges.sample, sample[first])] = 1
-        turned[np.searchsorted(edges.sample, sample[first + 1])] = 1
-        word ^= np.bitwise_xor.accumulate(turned)[:-1] << bit
+        turned = np.isin(edges.sample, sample[np.append(first, first + 1)]).astype(np.uint8)
+        word ^= np.bitwise_xor.accumulate(turned) << bit
     left = EdgeList(*settled(edges.sample, word), edges.samplerate_hz, edges.total_samples, edges.channels)
     return left, Glitches(longest, count)

@@ -172,7 +172,6 @@ def read_observed(
     tick_hz, total, sample_ns = core_hz or boards.default().core_hz, edges.total_samples, edges.sample_ns
     frames = find_frames(edges, tick_hz) if framed and "SYNC" in edges.channels else Frames(None, None)
     start, end = frames.start, frames.end
-    is_framed = start is not None or end is not None
     pulsed, pairs = (questions or Questions()).among(edges.channels)
     after = total if end is None else int(end[0])
     before_end = edges.until(after)
@@ -188,7 +187,7 @@ def read_observed(
         channels=edges.channels,
         end=after,
         frames=frames,
-        clock=fit_clock(start, end, tick_hz, edges.samplerate_hz) if is_framed else None,
+        clock=fit_clock(start, end, tick_hz, edges.samplerate_hz),
     )
     widths: dict[str, list[int]] = {}
     for name in pulsed:
@@ -200,7 +199,7 @@ def read_observed(
         wire.spans[f"{name}, width"] = train.start, train.end
         if len(train) > 1:
             wire.duty[name] = float(train.width[:-1].sum() / (train.start[-1] - train.start[0]))
-        if is_framed and name in MARKED_CHANNELS:  # the empty sections behind either frame
+        if wire.clock and name in MARKED_CHANNELS:  # the empty sections behind either frame
             opening = every.starting_within(0 if start is None else int(start[-1]), first)
             closing = every.starting_within(total if end is None else int(end[-1]), _NEVER)
             lengths = np.append(opening.width, closing.width[:SECTIONS_PER_END])

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from base.files.errors import CaptureError
 from base.metrology.slope import centred, fit_slope
 from base.run_folder.edges import CHANNELS, MARKED_CHANNELS, NS_PER_S, EdgeList, Samples, Transitions
 from base.run_folder.observed import ClockFound
@@ -59,11 +58,13 @@ def trains(sync: Transitions, spacing_samples: float, part: float) -> list[Sampl
     return arrays
 
 
-def fit_clock(start: Samples | None, end: Samples | None, tick_hz: int, samplerate_hz: int) -> ClockFound:
+def fit_clock(
+    start: Samples | None, end: Samples | None, tick_hz: int, samplerate_hz: int
+) -> ClockFound | None:
     """Fits samples to ticks over the edges of both frames, or of the one that is there.
 
     The samples per tick are common to both frames. How many ticks lie between them is not known, so
-    each frame has an offset of its own. Raises CaptureError where there is no frame.
+    each frame has an offset of its own. None where there is no frame.
     """
     given = [
         (centred(np.arange(FRAME_EDGES) * ticks), centred(edges))
@@ -71,7 +72,7 @@ def fit_clock(start: Samples | None, end: Samples | None, tick_hz: int, samplera
         if edges is not None
     ]
     if not given:
-        raise CaptureError("The clocks cannot be compared: the capture has neither a start nor an end frame.")
+        return None
     tick, sample = (np.concatenate(axis) for axis in zip(*given, strict=True))
     samples_per_tick = fit_slope(tick, sample)
     nominal = samplerate_hz / tick_hz

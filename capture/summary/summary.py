@@ -243,9 +243,8 @@ def _clock(evidence: Evidence) -> dict[str, Any]:
 
     def ratio_of(start: Samples | None, end: Samples | None) -> float | None:
         """The clock ratio of one frame alone."""
-        if start is None and end is None:
-            return None
-        return fit_clock(start, end, wire.core_hz, wire.edges.samplerate_hz).ratio
+        alone = fit_clock(start, end, wire.core_hz, wire.edges.samplerate_hz)
+        return alone.ratio if alone else None
 
     return {
         "samples_per_cycle_nominal": wire.samples_per_cycle_nominal,

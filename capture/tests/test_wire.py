@@ -52,6 +52,7 @@ def test_frames_and_clock_are_found_at_any_rate(samplerate_hz: int, error_ppm: i
     assert frames.start is not None and frames.start.tolist() == start
     assert frames.end is not None and frames.end.tolist() == end
     fit = fit_clock(frames.start, frames.end, TICK_HZ, samplerate_hz)
+    assert fit is not None
     # Each edge is seen up to one sample late. Over the 79,380 ticks of the end frame alone, least
     # squares turns that into less than one sample in the whole span.
     assert abs(fit.ratio - true_hz / samplerate_hz) < 1 / (79_380 * samplerate_hz / TICK_HZ)
