@@ -9,7 +9,7 @@ import pytest
 from base.run_folder.edges import EdgeList
 from base.run_folder.manifest import ToolReport
 from base.run_folder.records import TickRecord
-from capture.instruments.ticks import find_ticks
+from capture.instruments.timers import find_ticks
 from capture.joining.evidence import Evidence, decode
 from capture.reading.vectorised import high_within
 from firmware.build import image as firmware

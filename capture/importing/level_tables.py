@@ -21,11 +21,11 @@ from fractions import Fraction
 from typing import BinaryIO
 
 import numpy as np
-import numpy.typing as npt
 import polars as pl
 
 from base.files.complaints import quoted
 from base.files.errors import CaptureError
+from base.metrology.slope import Floats
 from base.run_folder.edges import MOST_SAMPLES, Words
 from base.run_folder.tables import without_panic
 from capture.importing.timed import LINE_MOST_BYTES, Named, Timed, agreed, among, check_count, stated_in
@@ -66,7 +66,7 @@ def read_level_table(file: BinaryIO, named: Named, samplerate_hz: int | None) ->
     if rate_hz is None and kind != SALEAE:
         raise CaptureError("it states no samplerate; give --samplerate.")
     chosen = among(named, names)
-    changed: list[tuple[npt.NDArray[np.float64], Words]] = []
+    changed: list[tuple[Floats, Words]] = []
     begin, end, rows, digits, before, count_changed = 0.0, -np.inf, 0, 0, -1, 0
     cut = False
     for block, cut in _blocks(file, kind, len(names)):
@@ -181,7 +181,7 @@ def _table(block: bytes, kind: str, channels: int) -> pl.DataFrame:
     return table
 
 
-def _times(column: pl.Series) -> tuple[npt.NDArray[np.float64], int]:
+def _times(column: pl.Series) -> tuple[Floats, int]:
     """The times of a column, and how many decimals they have."""
     text = column.str.replace(",", ".", literal=True)
     time = text.cast(pl.Float64, strict=False).fill_null(np.nan).to_numpy()

@@ -16,10 +16,10 @@ from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
 from base.files.errors import CaptureError
 from base.files.whole import read_bytes
+from base.metrology.slope import Floats
 from base.run_folder.edges import MOST_EDGES
 from capture.importing.timed import Named, Timed, among, check_count
 
@@ -51,7 +51,7 @@ class _Channel(NamedTuple):
     begin_s: float
     end_s: float
     level: bool
-    times: npt.NDArray[np.float64]
+    times: Floats
     cut: bool
 
 

@@ -12,10 +12,10 @@ from fractions import Fraction
 from typing import Literal, TypeVar
 
 import numpy as np
-import numpy.typing as npt
 
 from base.files.complaints import quoted
 from base.files.errors import CaptureError
+from base.metrology.slope import Floats
 from base.run_folder.edges import (
     CHANNELS,
     MOST_CHANNELS,
@@ -24,6 +24,7 @@ from base.run_folder.edges import (
     MOST_SAMPLES,
     NS_PER_S,
     EdgeList,
+    Samples,
     settled,
 )
 from base.run_folder.session_file import samplerate_hz
@@ -46,7 +47,7 @@ def agreed(stated_hz: int | None, asked_hz: int | None) -> int | None:
     return asked_hz if stated_hz is None else stated_hz
 
 
-Ticks = npt.NDArray[np.int64] | npt.NDArray[np.float64]
+Ticks = Samples | Floats
 RateFrom = Literal["file", "option", "resolution"]
 """Who says what the samplerate is: the file, the user, or nobody. Then a sample lasts as long as
 the unit of the file's times, or so many powers of ten longer that the capture is not too long.

@@ -13,11 +13,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 
 from base.metrology.quantiles import nearest_rank
-from base.metrology.slope import centred, fit_slope
-from base.run_folder.edges import MARKED_CHANNELS
+from base.metrology.slope import Floats, centred, fit_slope
+from base.run_folder.edges import MARKED_CHANNELS, Samples
 from base.run_folder.records import INTERNAL_CLOCK, Boot, CalibrationRecord
 from capture.reading.vectorised import PulseTrain
 from capture.reading.wire import COMMON_CHANNELS, SECTIONS_PER_END, Wire
@@ -121,7 +120,7 @@ def skew_between(wire: Wire, first: str, second: str) -> Skew | None:
     )
 
 
-def _of_one_kind(differences: npt.NDArray[np.int64]) -> Skew:
+def _of_one_kind(differences: Samples) -> Skew:
     """The skew of the rising edges, or of the falling ones: int64[pulses]."""
     by_port_order = (differences[0::2], differences[1::2])
     return Skew(
@@ -174,9 +173,9 @@ class CounterFit:
     ratio_uncertainty: float
     residual_max_samples: float
 
-    def cycles_at(self, samples: npt.NDArray[np.int64]) -> npt.NDArray[np.float64]:
+    def cycles_at(self, samples: Samples) -> Floats:
         """CYCCNT at each of `samples`, float64[n], as if it never wrapped."""
-        since: npt.NDArray[np.float64] = (samples - self.origin_sample) / self.samples_per_cycle
+        since: Floats = (samples - self.origin_sample) / self.samples_per_cycle
         return self.origin_cycles + since
 
 

@@ -29,7 +29,7 @@ from base.run_folder.records import (
 )
 from base.run_folder.tables import HITS, INTERRUPTS, OPERATIONS, PLAN
 from capture.instruments.calibration import CounterFit, MarkerCost, calibrate, fit_counter
-from capture.instruments.ticks import Ticks, find_ticks
+from capture.instruments.timers import Ticks, find_ticks
 from capture.reading import vectorised
 from capture.reading.probes import Instructions, Probes
 from capture.reading.vectorised import PulseTrain, Waits, Windows, surely_high_within

@@ -19,6 +19,7 @@ import numpy.typing as npt
 from base.files.errors import CaptureError
 from base.run_folder.edges import NS_PER_S, EdgeList, Levels, Samples, Transitions
 
+Numbers = npt.NDArray[np.intp]
 Stimuli = Literal["both", "rising", "falling"]
 """Which edges of a channel are stimuli."""
 
@@ -142,14 +143,14 @@ class PulseTrain(Windows):
         """The pulses of these numbers."""
         return PulseTrain(self.start[numbers], self.end[numbers])
 
-    def ranges_in(self, windows: Windows) -> tuple[npt.NDArray[np.intp], npt.NDArray[np.intp]]:
+    def ranges_in(self, windows: Windows) -> tuple[Numbers, Numbers]:
         """Which pulses start in each window: the first number and the one after the last.
 
         Two intp[windows]. They are equal where no pulse starts in the window.
         """
         return np.searchsorted(self.start, windows.start), np.searchsorted(self.start, windows.end)
 
-    def counts_in(self, windows: Windows) -> npt.NDArray[np.int64]:
+    def counts_in(self, windows: Windows) -> Samples:
         """How many pulses start in each window, int64[windows]."""
         first, after = self.ranges_in(windows)
         return (after - first).astype(np.int64)

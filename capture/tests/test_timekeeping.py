@@ -11,8 +11,7 @@ from hypothesis import strategies as st
 from base.run_folder.edges import EdgeList
 from base.run_folder.records import TickRecord
 from capture.instruments.calibration import CounterFit
-from capture.instruments.ticks import RELEASE_CYCLES, find_ticks
-from capture.instruments.timekeeping import steps
+from capture.instruments.timers import RELEASE_CYCLES, find_ticks, steps
 from capture.reading.wire import Wire, read_wire
 from capture.tests.evidence import evidence_of
 from capture.tests.synthetic import CORE_HZ, TICK_HANDLER, TICK_PERIOD, SyntheticRun, small_plan

@@ -22,7 +22,7 @@ from base.run_folder.records import (
     StillRecord,
     TickRecord,
 )
-from capture.instruments import timekeeping
+from capture.instruments import timers
 from capture.joining.evidence import Evidence
 from capture.reading.wire import COMMON_CHANNELS, COMMON_PULSES, SECTIONS_PER_END, Calibration, Wire
 
@@ -190,7 +190,7 @@ def timers_leave_their_line(evidence: Evidence) -> Iterator[str]:
     is due was not the timer's.
     """
     wire = evidence.wire
-    for step in timekeeping.steps(wire, evidence.plan.stimulus):
+    for step in timers.steps(wire, evidence.plan.stimulus):
         at_ms = step.sample * 1e3 / wire.edges.samplerate_hz
         yield (
             f"{step.channel} leaves its timer's line about sample {step.sample:,} ({at_ms:,.3f} ms), where "

@@ -7,7 +7,7 @@ from itertools import islice, pairwise
 import pytest
 
 from base.run_folder.records import FailRecord, StatRecord
-from capture.instruments.timekeeping import random_intervals
+from capture.instruments.timers import random_intervals
 from firmware.build import image as firmware
 from firmware.tests.images import ALLOCATE, CALL, FREE, entry, image
 from firmware.tests.test_on_virtual_nucleo import CHURN, Runner, assert_all_answered, runner

@@ -1,8 +1,12 @@
-"""Whether a timer's edges keep time on the wire, from the first to the last.
+"""What timers tell: whether STIM and CTRL keep time on the wire, from the first edge to the last;
+and when the handler of the kernel's tick may have run, and so what it may have delayed.
 
-STIM and CTRL are moved by timers, whatever the firmware does. So
-each edge must lie where its neighbours say. One sample too few,
-too many or moved is a step in that line, and the step says where.
+STIM and CTRL are moved by timers, whatever the firmware does. So each edge must lie where its
+neighbours say. One sample too few, too many or moved is a step in that line, and the step says
+where.
+
+SysTick has no pin. But it counts the same cycles as CYCCNT. So its phase, read once together with
+CYCCNT, holds for the whole run, and the calibration pulses tell it in samples.
 """
 
 from __future__ import annotations
@@ -12,10 +16,13 @@ from dataclasses import dataclass
 from itertools import islice
 
 import numpy as np
-import numpy.typing as npt
 import polars as pl
 
-from base.run_folder.edges import Samples
+from base.metrology.slope import Floats
+from base.run_folder.edges import EdgeList, Levels, Samples
+from base.run_folder.records import TickRecord
+from capture.instruments.calibration import COUNTER_CYCLES, CounterFit
+from capture.reading.vectorised import level_at
 from capture.reading.wire import Wire
 from scenarios.stimulus import Stimulus
 
@@ -35,8 +42,6 @@ WAYS_MAX = 64
 _WORD = 0xFFFF_FFFF
 # firmware/bench/stimulus.c: where the random intervals begin.
 _RANDOM_ORIGIN = 0x5DEE_CE66
-
-Ticks = npt.NDArray[np.int64]
 
 
 @dataclass(frozen=True)
@@ -64,7 +69,7 @@ def steps(wire: Wire, stimulus: Stimulus) -> Iterator[Step]:
             yield Step(channel, *first_step)
 
 
-def _intervals(channel: str, edges: Samples, stimulus: Stimulus, samples_per_tick: float) -> Ticks | None:
+def _intervals(channel: str, edges: Samples, stimulus: Stimulus, samples_per_tick: float) -> Samples | None:
     """The ticks that are due between each edge and the
     next, int64[edges - 1]; None where nobody knows.
     """
@@ -81,7 +86,7 @@ def _intervals(channel: str, edges: Samples, stimulus: Stimulus, samples_per_tic
     return None
 
 
-def _drawn(seen_ticks: npt.NDArray[np.float64], stimulus: Stimulus, slack_ticks: float) -> Ticks:
+def _drawn(seen_ticks: Floats, stimulus: Stimulus, slack_ticks: float) -> Samples:
     """The firmware's draws, in their order. The interval under way comes again where the task that
     draws the next one was late. Two draws may be too alike to tell which of them was seen, so all
     ways through that fit are followed, and one that leads to the end is taken.
@@ -120,7 +125,7 @@ def random_intervals(stimulus: Stimulus) -> Iterator[int]:
         yield stimulus.period_ticks // 2 + (state * stimulus.period_ticks >> 32)
 
 
-def _first_step(edges: Samples, due: Ticks, samples_per_tick: float) -> tuple[int, float] | None:
+def _first_step(edges: Samples, due: Samples, samples_per_tick: float) -> tuple[int, float] | None:
     """The sample of the first edge off the line through its neighbours, and how far they lie apart.
 
     Of a line that rises otherwise than the clocks do it is
@@ -148,8 +153,86 @@ def _first_step(edges: Samples, due: Ticks, samples_per_tick: float) -> tuple[in
     return None
 
 
-def _spread(off: npt.NDArray[np.float64], size: int) -> npt.NDArray[np.float64]:
+def _spread(off: Floats, size: int) -> Floats:
     """How far the `size` edges around each edge lie apart, float64[edges]."""
     around = pl.Series(np.pad(off, (size // 2, (size - 1) // 2), mode="edge"))
     spread = around.rolling_max(size) - around.rolling_min(size)
     return spread[size - 1 :].to_numpy()
+
+
+# The kernel's tick.
+
+
+# SysTick is the least urgent interrupt: its handler waits until each of these pins has fallen.
+HOLDING_CHANNELS = ("CRIT", "ISR", "CISR")
+# From the falling edge to when another handler may begin: the rest of the handler, or of the mask,
+# and an exception's entry, for each of the pins that may hold it up in turn.
+RELEASE_CYCLES = 60
+# More than an hour of them. No run is as long, whatever its capture claims.
+TICKS_MAX = 10_000_000
+
+
+@dataclass(frozen=True)
+class Ticks:
+    """All ticks within a capture.
+
+    `due` are their samples and `over` those by which their handlers have ended, float64[n] each. A
+    handler ran at some time within its interval from `due` to `over`, both included.
+    """
+
+    due: Floats
+    over: Floats
+    period_cycles: int
+    samples_per_cycle: float
+
+    def phase_cycles(self, samples: Samples) -> Floats:
+        """Cycles from the last tick to each of `samples`, float64[n], below the period."""
+        since: Floats = (samples - self.due[0]) / self.samples_per_cycle % self.period_cycles
+        return since
+
+    def handler_may_run(self, first: Samples, last: Samples) -> Levels:
+        """Whether a handler may have run at some sample from `first` to `last`, bool[n]."""
+        begun_by_last = np.searchsorted(self.due, last, side="right")
+        over_before_first = np.searchsorted(self.over, first, side="left")
+        may_run: Levels = begun_by_last > over_before_first
+        return may_run
+
+
+def find_ticks(edges: EdgeList, tick: TickRecord | None, counter: CounterFit | None) -> Ticks | None:
+    """The ticks of the capture; None where records or calibration do not tell them."""
+    if tick is None or counter is None or not edges.total_samples:
+        return None
+    if edges.total_samples / counter.samples_per_cycle / tick.period_cycles > TICKS_MAX:
+        return None
+    due = _due(edges, tick, counter)
+    if not len(due):
+        return None
+    released = _released(edges, np.rint(due).astype(np.int64))
+    # Two samples more, since the phase and the edges are each known to one.
+    handler = (tick.handler_cycles + RELEASE_CYCLES) * counter.samples_per_cycle + 2
+    over = np.maximum.accumulate(released + handler)
+    return Ticks(due - 1, over, tick.period_cycles, counter.samples_per_cycle)
+
+
+def _due(edges: EdgeList, tick: TickRecord, counter: CounterFit) -> Floats:
+    """The samples, within the capture, at which SysTick reaches zero: float64[n]."""
+    ends = counter.cycles_at(np.array([0, edges.total_samples - 1], dtype=np.int64))
+    # The record comes right behind the calibration, where the fit begins to count turns.
+    turns = round((counter.origin_cycles - tick.at_cycles) / COUNTER_CYCLES)
+    some_tick = tick.at_cycles + turns * COUNTER_CYCLES + tick.countdown_cycles
+    first, last = (ends - some_tick) / tick.period_cycles
+    cycles = some_tick + np.arange(np.ceil(first), np.floor(last) + 1) * tick.period_cycles
+    due: Floats = counter.origin_sample + (cycles - counter.origin_cycles) * counter.samples_per_cycle
+    return due
+
+
+def _released(edges: EdgeList, due: Samples) -> Samples:
+    """When the last of the pins that hold up each tick's handler has fallen: samples, int64[n]."""
+    released = np.clip(due, 0, edges.total_samples - 1)
+    # While one pin holds the handler up, another may rise: so each has a turn after each other.
+    for channel in HOLDING_CHANNELS * len(HOLDING_CHANNELS):
+        transitions = edges.transitions(channel)
+        falls = np.append(transitions.sample[~transitions.level], edges.total_samples - 1)
+        fall = falls[np.searchsorted(falls[:-1], released, side="right")]
+        released = np.where(level_at(edges, channel, released), fall, released)
+    return released
