@@ -17,9 +17,8 @@ from base.processes import children
 from base.run_folder.edges import MOST_CHANNELS, EdgeList
 from base.run_folder.manifest import Imported
 from base.run_folder.session_file import read_channels
-from capture.importing import level_tables, saleae_binary, waves
+from capture.importing import dumps, level_tables, saleae_binary
 from capture.importing.timed import LINE_MOST_BYTES, Named, RateFrom, Timed, agreed, among, sampled
-from capture.importing.vcd import TEXT_MOST_BYTES, read_vcd
 
 _ZIP = b"PK\3\4"
 _CONVERTED_WITHIN_S = 60.0
@@ -75,12 +74,12 @@ def _read(path: Path, named: Named, samplerate_hz: int | None) -> Import:
         return _session(path, "sigrok session", path, named, samplerate_hz)
     if begin.startswith(saleae_binary.MAGIC):
         return _saleae_binary({path.stem: path}, named, samplerate_hz)
-    for magic, kind in waves.KINDS.items():
+    for magic, kind in dumps.KINDS.items():
         if begin.startswith(magic):
-            return _timed([path], waves.read_waves(path, kind, named), samplerate_hz)
+            return _timed([path], dumps.read_waves(path, kind, named), samplerate_hz)
     if first.startswith("$"):
-        with open_regular(path, TEXT_MOST_BYTES) as file:
-            return _timed([path], read_vcd(file, named), samplerate_hz)
+        with open_regular(path, dumps.TEXT_MOST_BYTES) as file:
+            return _timed([path], dumps.read_vcd(file, named), samplerate_hz)
     with TemporaryDirectory() as folder:  # what libsigrok recognises by itself, such as Lauterbach's
         session = Path(folder) / "converted.sr"
         with suppress(OSError, subprocess.TimeoutExpired):

@@ -1,12 +1,11 @@
-"""Edges that are told by time, and the samples that they came from; the changes of a few channels,
-within a bound; and which of a file's channels are looked at, and what they are called.
+"""Edges that are told by time, and the samples that they came from; and which of a file's channels
+are looked at, and what they are called.
 """
 
 from __future__ import annotations
 
 import re
-from array import array
-from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Literal, TypeVar
@@ -70,7 +69,7 @@ class Timed:
     format: str
     named: dict[str, str]
     initial: dict[str, bool]
-    changes: dict[str, Ticks]
+    changes: Mapping[str, Ticks]
     begin: float
     end: float
     tick_s: Fraction
@@ -152,45 +151,6 @@ def check_count(changes: int) -> None:
         )
 
 
-# Of the nine states of VHDL a weak level is a level; the rest are none.
-LEVELS = {"0": False, "1": True, "L": False, "l": False, "H": True, "h": True}
-
-
-class Changes:
-    """What is told of `names`, in the order of time. A level that stays the same is no change.
-
-    `initial` is the first level of each; low where nothing was told.
-    """
-
-    def __init__(self, names: Iterable[str]) -> None:
-        self.initial = dict.fromkeys(names, False)
-        self._level: dict[str, bool | None] = dict.fromkeys(self.initial)
-        self._ticks = {name: array("q") for name in self.initial}
-        self._count = 0
-
-    def add(self, name: str, state: str, tick: int, first: bool) -> None:
-        """`name` has this state from `tick` on; of several at the `first` the last is where it
-        begins. Raises CaptureError for one change too many, and for what is no level where there
-        was one before.
-        """
-        level, before = LEVELS.get(state), self._level[name]
-        if level is before:
-            return
-        if level is None:
-            raise CaptureError(f"{name} has no level ({state}) at its time {tick}.")
-        self._level[name] = level
-        if before is None or first:
-            self.initial[name] = level
-            return
-        self._ticks[name].append(tick)
-        self._count += 1
-        check_count(self._count)
-
-    def times(self, begin: int) -> dict[str, Ticks]:
-        """When each changed, in ticks since `begin`."""
-        return {name: np.array(ticks, np.int64) - begin for name, ticks in self._ticks.items()}
-
-
 # How tools call what sigrok calls D3: Saleae's CSV, its binary files, a bare number.
 _DIGITAL = re.compile(r"D([0-9]{1,2})")
 _ALIASES = ("Channel {}", "digital_{}", "{}")
@@ -245,14 +205,3 @@ def nets(
     if len(set(result.values())) != len(result):
         raise CaptureError("two of the channels that are named are one of the file's.")
     return result, {name: chosen[name] for name in result}
-
-
-def by_path(paths: Iterable[str]) -> Callable[[str], list[int]]:
-    """Finds the numbers of those `paths` that are a name, or end in it behind a point."""
-    every = list(paths)
-
-    def find(name: str) -> list[int]:
-        whole = [number for number, path in enumerate(every) if path == name]
-        return whole or [number for number, path in enumerate(every) if path.endswith(f".{name}")]
-
-    return find

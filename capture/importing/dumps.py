@@ -1,22 +1,94 @@
-"""Value change dumps (IEEE 1364-2005, section 18), of analyzers and simulators.
+"""Dumps of value changes: VCD (IEEE 1364-2005, section 18), of analyzers and simulators; FST, as
+GTKWave, Verilator and others write it, and GHW of GHDL.
 
-libsigrok reads them too, but as samples at the rate of the timescale: 3 s at 100 ps are 30 G of
-them. Wellen reads them faster, but passes over changes whose time lies before the last one, and
-tells neither the end of the capture nor the numbers of a vector's bits.
+libsigrok reads VCD too, but as samples at the rate of the timescale: 3 s at 100 ps are 30 G of
+them. Wellen, which reads FST and GHW here, reads it faster, but passes over changes whose time lies
+before the last one, and tells neither the end of the capture nor the numbers of a vector's bits. So
+of these two formats the bits are counted from the least significant: `bus[lsb+1]`. The end of a GHW
+is its last change of what is chosen, since it states none.
 """
 
 from __future__ import annotations
 
 import re
+import struct
+from array import array
 from collections import defaultdict
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from fractions import Fraction
 from itertools import islice, takewhile
-from typing import BinaryIO, NamedTuple
+from pathlib import Path
+from typing import Any, BinaryIO, NamedTuple
+
+import numpy as np
 
 from base.files.complaints import quoted
-from base.files.errors import CaptureError
-from capture.importing.timed import LEVELS, LINE_MOST_BYTES, Changes, Named, Timed, by_path, nets, stated_in
+from base.files.errors import CaptureError, first_line
+from base.run_folder.tables import silence
+from capture.importing.timed import LINE_MOST_BYTES, Named, Timed, check_count, nets, stated_in
+
+# Of the nine states of VHDL a weak level is a level; the rest are none.
+_LEVELS = {"0": False, "1": True, "L": False, "l": False, "H": True, "h": True}
+
+
+class Changes:
+    """What is told of `names`, in the order of time. A level that stays the same is no change.
+
+    `initial` is the first level of each; low where nothing was told.
+    """
+
+    def __init__(self, names: Iterable[str]) -> None:
+        self.initial = dict.fromkeys(names, False)
+        self._level: dict[str, bool | None] = dict.fromkeys(self.initial)
+        self._ticks = {name: array("q") for name in self.initial}
+        self._count = 0
+
+    def add(self, name: str, state: str, tick: int, first: bool) -> None:
+        """`name` has this state from `tick` on; of several at the `first` the last is where it
+        begins. Raises CaptureError for one change too many, and for what is no level where there
+        was one before.
+        """
+        level, before = _LEVELS.get(state), self._level[name]
+        if level is before:
+            return
+        if level is None:
+            raise CaptureError(f"{name} has no level ({state}) at its time {tick}.")
+        self._level[name] = level
+        if before is None or first:
+            self.initial[name] = level
+            return
+        self._ticks[name].append(tick)
+        self._count += 1
+        check_count(self._count)
+
+    def timed(
+        self,
+        kind: str,
+        named: dict[str, str],
+        begin: int,
+        end: int,
+        tick_s: Fraction,
+        samplerate_hz: int | None = None,
+        cut: bool = False,
+    ) -> Timed:
+        """All of it, counted from `begin`."""
+        times = {name: np.array(ticks, np.int64) - begin for name, ticks in self._ticks.items()}
+        return Timed(kind, named, self.initial, times, 0, end - begin, tick_s, samplerate_hz, cut)
+
+
+def by_path(paths: Iterable[str]) -> Callable[[str], list[int]]:
+    """Finds the numbers of those `paths` that are a name, or end in it behind a point."""
+    every = list(paths)
+
+    def find(name: str) -> list[int]:
+        whole = [number for number, path in enumerate(every) if path == name]
+        return whole or [number for number, path in enumerate(every) if path.endswith(f".{name}")]
+
+    return find
+
+
+# VCD.
+
 
 TEXT_MOST_BYTES = 256 << 20
 """A line stands for a change: what is more has more edges than are read."""
@@ -27,7 +99,7 @@ _UNITS = {unit: Fraction(1, 1000**power) for power, unit in enumerate(("s", "ms"
 _STATED_RATE = re.compile(r"Acquisition with \d+/\d+ channels at ([0-9.]{1,15} [kMG]?Hz)")
 _RANGE = re.compile(r"(.*?) ?\[(-?[0-9]{1,9}):(-?[0-9]{1,9})\]")
 _BIT = re.compile(r"(.*?) ?\[(-?[0-9]{1,9})\]")
-_SCALAR, _VECTOR, _NO_LEVEL = {*LEVELS, *"xXzZuUwW-"}, "bB", "rRsS"
+_SCALAR, _VECTOR, _OTHER = {*_LEVELS, *"xXzZuUwW-"}, "bB", "rRsS"
 _NO_LEVELS = ("real", "realtime", "shortreal", "string", "event")
 _MOST_VARIABLES = 1 << 20
 _MOST_WORDS = 4096
@@ -102,17 +174,7 @@ def read_vcd(file: BinaryIO, named: Named) -> Timed:
             "it states no timescale, so its times have no unit; add one, such as $timescale 1 ns $end."
         )
     file.seek(-1, 2)
-    return Timed(
-        format="VCD",
-        named=named,
-        initial=changes.initial,
-        changes=changes.times(begin),
-        begin=0,
-        end=end - begin,
-        tick_s=unit_s,
-        samplerate_hz=rate_hz,
-        cut=file.read() != b"\n",
-    )
+    return changes.timed("VCD", named, begin, end, unit_s, rate_hz, cut=file.read() != b"\n")
 
 
 def _words(file: BinaryIO) -> Iterator[str]:
@@ -180,7 +242,7 @@ def _read_changes(words: Iterator[str], chosen: dict[str, Bit], changes: Changes
                 digit = "0" if value[0] == "1" else value[0]
                 state = value[-1 - place] if place < len(value) else digit
                 changes.add(name, state, now, first=begin is None or now == begin)
-        elif kind in _NO_LEVEL:
+        elif kind in _OTHER:
             next(words, "")
         elif word == "$comment":
             for inside in words:
@@ -191,3 +253,67 @@ def _read_changes(words: Iterator[str], chosen: dict[str, Bit], changes: Changes
     if begin is None:
         raise CaptureError("it has no time.")
     return begin, now
+
+
+# FST and GHW.
+
+
+KINDS = {b"GHDLwave": "GHW", b"\0\0\0\0\0\0\0\1": "FST"}
+"""By the bytes that the file begins with: of FST the type and the length of its header block."""
+_FST_TIMES = struct.Struct(">QQ")
+_FST_TIMES_AT = 9
+_WAVE_BIT = re.compile(r"(.*)\[lsb\+([0-9]{1,4})\]")
+
+
+def read_waves(path: Path, kind: str, named: Named) -> Timed:
+    """The chosen channels. Raises CaptureError, OSError."""
+    try:
+        import pywellen
+    except ImportError:
+        raise CaptureError(
+            f"{kind} is read by pywellen, which is not installed; install tailscope[waves]."
+        ) from None
+    try:
+        with silence():
+            return _read_waves(path, kind, pywellen.Waveform(str(path), multi_threaded=False), named)
+    except CaptureError:
+        raise
+    except BaseException as error:
+        # A damaged file ends in a panic of its Rust code, an exception of a type that has no name.
+        if isinstance(error, RuntimeError) or type(error).__name__ == "PanicException":
+            raise CaptureError(f"it is no sound {kind} ({first_line(error)}).") from None
+        raise
+
+
+def _read_waves(path: Path, kind: str, waves: Any, named: Named) -> Timed:
+    variables = [variable for variable in waves.all_vars() if variable.is_bit_vector]
+    at = by_path(variable.full_name for variable in variables)
+
+    def find(name: str) -> list[tuple[int, int]]:
+        """The first variable of each net of the name, and which of its bits."""
+        bit = _WAVE_BIT.fullmatch(name)
+        numbers = {variables[number].signal_id: number for number in reversed(at(bit[1] if bit else name))}
+        wide = [variables[number] for number in numbers.values() if variables[number].bitwidth > 1]
+        if wide and not bit:
+            path, width = wide[0].full_name, wide[0].bitwidth
+            raise CaptureError(
+                f"{quoted(path)} has {width} bits, whose numbers are not read; count from the least "
+                f"significant, {path}[lsb+0] to {path}[lsb+{width - 1}]."
+            )
+        place = int(bit[2]) if bit else 0
+        return [(number, place) for number in numbers.values() if place < variables[number].bitwidth]
+
+    chosen, named = nets(named, find, [variable.full_name for variable in variables if variable.is_1bit])
+    changes = Changes(chosen)
+    begin = end = 0
+    if kind == "FST":
+        with path.open("rb") as file:
+            file.seek(_FST_TIMES_AT)
+            begin, end = _FST_TIMES.unpack(file.read(_FST_TIMES.size))
+    for name, (number, place) in chosen.items():
+        for tick, states in variables[number].signal:
+            text = f"{states:0{place + 1}b}" if isinstance(states, int) else states
+            changes.add(name, text[-1 - place], tick, first=tick == begin)
+            end = max(end, tick)
+    unit_s = waves.timescale.factor * Fraction(10) ** waves.timescale.unit.to_exponent()
+    return changes.timed(kind, named, begin, end, unit_s)
