@@ -11,6 +11,8 @@ import than all of this takes.
 from __future__ import annotations
 
 import math
+from bisect import bisect_left
+from collections.abc import Callable
 
 import numpy as np
 import numpy.typing as npt
@@ -22,7 +24,7 @@ Counts = npt.NDArray[np.int64]
 
 LEAST_SAMPLES = 2
 """Of each side: a single value has no scatter to put an interval to."""
-_NARROW = 2.0**-48
+_STEPS = 1 << 48
 """Of a range: two differences that lie closer together are one, but for rounding."""
 
 
@@ -38,10 +40,10 @@ def hodges_lehmann(x: Floats, y: Floats, confidence: float = CONFIDENCE) -> tupl
 
     m, n = len(x), len(y)
     pairs = m * n
-    differences = _Differences(x, y)
+    at_rank = _differences(x, y)
 
     def ranked(rank: int) -> float:
-        return differences.at_rank(min(max(rank, 1), pairs))
+        return at_rank(min(max(rank, 1), pairs))
 
     half_width = float(scipy.special.ndtri((1 + confidence) / 2)) * math.sqrt(pairs * (m + n + 1) / 12)
     lowest = math.floor(pairs / 2 - half_width)
@@ -49,41 +51,28 @@ def hodges_lehmann(x: Floats, y: Floats, confidence: float = CONFIDENCE) -> tupl
     return estimate, (ranked(lowest), ranked(pairs + 1 - lowest))
 
 
-class _Differences:
-    """All differences of two samples, in order, without a list of them."""
+def _differences(x: Floats, y: Floats) -> Callable[[int], float]:
+    """What gives the difference of a rank, from 1, among those of two samples, without a list of
+    them: halves the range that it lies in, then takes the difference of two values that is nearest.
+    """
+    u, count_u = np.unique(x, return_counts=True)
+    v, count_v = np.unique(y, return_counts=True)
+    up_to = np.concatenate(([0], np.cumsum(count_v)))
+    least, most = float(u[0] - v[-1]), float(u[-1] - v[0])
+    step = (abs(least) + abs(most)) / _STEPS
 
-    def __init__(self, x: Floats, y: Floats) -> None:
-        self._u, self._count_u = np.unique(x, return_counts=True)
-        self._v, count_v = np.unique(y, return_counts=True)
-        self._up_to = np.concatenate(([0], np.cumsum(count_v)))
+    def at_most(number: int) -> int:
+        """How many differences lie up to so many steps from the least."""
+        smaller = up_to[np.searchsorted(v, u - (least + number * step), "left")]
+        return int(count_u @ (up_to[-1] - smaller))
 
-    def at_rank(self, rank: int) -> float:
-        """The difference of that rank, from 1: halves the range that it lies in, then takes the
-        difference of two values that is nearest.
-        """
-        u, v = self._u, self._v
-        low, high = float(u[0] - v[-1]), float(u[-1] - v[0])
-        resolution = (abs(low) + abs(high)) * _NARROW
-        low -= resolution
-        while high - low > resolution:
-            middle = (low + high) / 2
-            if self._at_most(middle) >= rank:
-                high = middle
-            else:
-                low = middle
-        return self._nearest(high)
+    def at_rank(rank: int) -> float:
+        near = least + bisect_left(range(_STEPS + 1), rank, key=at_most) * step
+        after = np.searchsorted(v, u - near, "left")
+        differences = np.concatenate([u - v[np.clip(after + way, 0, len(v) - 1)] for way in (-1, 0)])
+        return float(differences[np.abs(differences - near).argmin()])
 
-    def _at_most(self, limit: float) -> int:
-        """The number of differences that are at most `limit`."""
-        smaller = self._up_to[np.searchsorted(self._v, self._u - limit, "left")]
-        return int(self._count_u @ (self._up_to[-1] - smaller))
-
-    def _nearest(self, value: float) -> float:
-        after = np.searchsorted(self._v, self._u - value, "left")
-        differences = np.concatenate(
-            [self._u - self._v[np.clip(after + step, 0, len(self._v) - 1)] for step in (-1, 0)]
-        )
-        return float(differences[np.abs(differences - value).argmin()])
+    return at_rank
 
 
 def exceedance_p(first: npt.ArrayLike, second: npt.ArrayLike) -> float:

@@ -68,23 +68,19 @@ def percentile_distribution(values: npt.ArrayLike, still_open: int = 0) -> str:
     distinct, counts = np.unique(samples, return_counts=True)
     total = len(samples)
     lines = [_line(value, at, total) for value, at in zip(distinct, np.cumsum(counts).tolist(), strict=True)]
-    more = (
-        f"#[Open    = {still_open:12d}, Max            = {samples.max():.3f} or more]\n" if still_open else ""
-    )
-    return HEADER + "".join(lines) + _footer(samples) + more
+    lines += [
+        f"#[Mean    = {samples.mean():12.3f}, StdDeviation   = {samples.std():12.3f}]\n"
+        f"#[Max     = {samples.max():12.3f}, Total count    = {len(samples):12d}]\n"
+        f"#[Buckets = {0:12d}, SubBuckets     = {0:12d}]\n"
+    ]
+    if still_open:
+        lines += [f"#[Open    = {still_open:12d}, Max            = {samples.max():.3f} or more]\n"]
+    return HEADER + "".join(lines)
 
 
 def _line(value: float, at_or_below: int, total: int) -> str:
     start = f"{value:12.3f} {at_or_below / total:2.12f} {at_or_below:10d}"
     return f"{start}\n" if at_or_below == total else f"{start} {total / (total - at_or_below):14.2f}\n"
-
-
-def _footer(samples: npt.NDArray[np.float64]) -> str:
-    return (
-        f"#[Mean    = {samples.mean():12.3f}, StdDeviation   = {samples.std():12.3f}]\n"
-        f"#[Max     = {samples.max():12.3f}, Total count    = {len(samples):12d}]\n"
-        f"#[Buckets = {0:12d}, SubBuckets     = {0:12d}]\n"
-    )
 
 
 _KEPT = 1024

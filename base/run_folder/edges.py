@@ -276,8 +276,21 @@ class EdgeExtractor:
         """
         samples = np.frombuffer(buffer, np.uint8)
         for start in range(0, samples.size, BLOCK_SAMPLES):
-            self._take(samples[start : start + BLOCK_SAMPLES])
-            self._check_count()
+            block = samples[start : start + BLOCK_SAMPLES] & self._mask
+            before = self._last_byte if self.total_samples else ~block[0]
+            at = np.flatnonzero(np.diff(block, prepend=before))
+            if at.size:
+                self._rows.append((at + self.total_samples, self._word_of[block[at]]))
+            self.rows_held += at.size
+            self.edges += at.size - (not self.total_samples)
+            self._last_byte = block[-1]
+            self.total_samples += block.size
+            if self.edges > self._most_edges:
+                raise CaptureError(
+                    f"More than {self._most_edges} edges within {self.total_samples} samples: an input is "
+                    "floating, or the stimulus comes too often for so long a capture; connect or disable "
+                    "the input, or choose a longer period."
+                )
 
     def take(self) -> tuple[Samples, Words]:
         """Hands over the rows since the last call, as in an EdgeList, and forgets them."""
@@ -295,25 +308,6 @@ class EdgeExtractor:
             np.concatenate((np.empty(0, np.int64), *sample)),
             np.concatenate((np.empty(0, np.uint8), *word)),
         )
-
-    def _take(self, block: Words) -> None:
-        block = block & self._mask
-        first_is_row = not self.total_samples or block[0] != self._last_byte
-        at = np.flatnonzero(np.append(first_is_row, block[1:] != block[:-1]))
-        if at.size:
-            self._rows.append((at + self.total_samples, self._word_of[block[at]]))
-        self.rows_held += at.size
-        self.edges += at.size - (not self.total_samples)
-        self._last_byte = block[-1]
-        self.total_samples += block.size
-
-    def _check_count(self) -> None:
-        if self.edges > self._most_edges:
-            raise CaptureError(
-                f"More than {self._most_edges} edges within {self.total_samples} samples: an input is "
-                "floating, or the stimulus comes too often for so long a capture; connect or disable the "
-                "input, or choose a longer period."
-            )
 
 
 def _word_table(bits: tuple[int, ...]) -> Words:

@@ -166,9 +166,7 @@ def write_kept(path: Path, capture: Kept) -> None:
         *((_WINDOW, of.place.name, of.edges.sample, of.edges.word) for of in capture.windows),
     ]
     frames = (
-        pl.DataFrame({"at": at.astype(np.uint64), "value": value.astype(np.uint64)}).select(
-            pl.lit(part).alias("part"), pl.lit(name).alias("name"), "at", "value"
-        )
+        pl.DataFrame({"part": part, "name": name, "at": at, "value": value}, _COLUMNS)
         for part, name, at, value in parts
     )
     frame = pl.concat([pl.DataFrame(schema=_COLUMNS), *frames])
@@ -185,10 +183,9 @@ def read_kept(folder: Path) -> Kept:
     path = folder / names.KEPT
     table = read_table(path, _COLUMNS, _MOST_ROWS)
     description = read_metadata(path, _Description, CaptureError)
-    parts = table.partition_by("part", "name", as_dict=True)
 
     def rows(part: str, name: str) -> tuple[Any, Any]:
-        of_part = parts.get((part, name), table.clear())
+        of_part = table.filter(part=part, name=name)
         return of_part["at"].to_numpy(), of_part["value"].to_numpy()
 
     try:
