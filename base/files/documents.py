@@ -130,77 +130,6 @@ class Document:
             raise self.complain(str(error)) from None
 
 
-def read_json(
-    path: Path,
-    model: type[Model],
-    error: type[TailscopeError] = DocumentError,
-    *,
-    remedy: str = _MEND,
-    most_bytes: int = JSON_BYTES_MAX,
-) -> Model:
-    """The JSON file at `path` as `model`. Raises `error`
-    with one sentence that names file and key.
-
-    NaN, Infinity, numbers too great for a float, halves of characters and a key that stands twice
-    are refused. Texts come without control characters (printable.py).
-    """
-    return open_json(path, error, remedy=remedy, most_bytes=most_bytes).check(model)
-
-
-def open_toml(
-    path: Path,
-    error: type[TailscopeError] = DocumentError,
-    *,
-    remedy: str = _MEND,
-    most_bytes: int = TOML_BYTES_MAX,
-) -> Document:
-    """The TOML file at `path`, not yet checked. Raises `error` where it cannot be read."""
-    return _open(path, tomllib.loads, error, remedy, most_bytes)
-
-
-def open_json(
-    path: Path,
-    error: type[TailscopeError] = DocumentError,
-    *,
-    remedy: str = _MEND,
-    most_bytes: int = JSON_BYTES_MAX,
-) -> Document:
-    """The JSON file at `path`, not yet checked. Raises `error` where it cannot be read."""
-    return _open(path, _json, error, remedy, most_bytes)
-
-
-def is_there(path: Path, error: type[TailscopeError] = DocumentError) -> bool:
-    """Whether anything lies at `path`. Raises `error` where the system does not tell."""
-    try:
-        return path.exists()
-    except OSError as refusal:
-        raise error(f"{str(path)[:80]} cannot be read: {refusal.strerror}.") from None
-
-
-def _open(
-    path: Path,
-    parse: Callable[[str], object],
-    error: type[TailscopeError],
-    remedy: str,
-    most_bytes: int,
-) -> Document:
-    try:
-        content = read_bytes(path, most_bytes)
-        return Document(path, parse(content.decode("utf-8-sig")), error, remedy)
-    except FileNotFoundError:
-        why = "does not exist; check the path, or restore it"
-    except OSError as refusal:
-        why = f"cannot be read: {refusal.strerror}; {remedy}"
-    except UnicodeDecodeError:
-        why = "is not UTF-8 text; save it as UTF-8"
-    except RecursionError:
-        why = f"is nested too deeply; {remedy}"
-    except ValueError as fault:  # also a path that no system can have, and a number that Python does not read
-        language = "JSON" if parse is _json else "TOML"
-        why = f"is not valid {language}: {first_line(fault).partition(';')[0]}; {remedy}"
-    raise error(f"{_shown(path)}: the file {why}.")
-
-
 def _json(text: str) -> object:
     values = json.loads(text, parse_constant=_no_number, parse_float=_finite, object_pairs_hook=_once)
     if _SURROGATE.search(text):
@@ -230,6 +159,65 @@ def _finite(digits: str) -> float:
     if math.isinf(value):
         raise ValueError(f"{digits[:40]} is greater than any number that is read")
     return value
+
+
+def read_json(
+    path: Path, model: type[Model], error: type[TailscopeError] = DocumentError, *, remedy: str = _MEND
+) -> Model:
+    """The JSON file at `path` as `model`. Raises `error`
+    with one sentence that names file and key.
+
+    NaN, Infinity, numbers too great for a float, halves of characters and a key that stands twice
+    are refused. Texts come without control characters (printable.py).
+    """
+    return open_document(path, error, remedy=remedy).check(model)
+
+
+def open_toml(
+    path: Path,
+    error: type[TailscopeError] = DocumentError,
+    *,
+    remedy: str = _MEND,
+    most_bytes: int = TOML_BYTES_MAX,
+) -> Document:
+    """The TOML file at `path`, not yet checked. Raises `error` where it cannot be read."""
+    return open_document(path, error, remedy=remedy, most_bytes=most_bytes, parse=tomllib.loads)
+
+
+def open_document(
+    path: Path,
+    error: type[TailscopeError] = DocumentError,
+    *,
+    remedy: str = _MEND,
+    most_bytes: int = JSON_BYTES_MAX,
+    parse: Callable[[str], object] = _json,
+) -> Document:
+    """The JSON file at `path`, or what else `parse` reads, not yet checked. Raises `error` where it
+    cannot be read.
+    """
+    try:
+        content = read_bytes(path, most_bytes)
+        return Document(path, parse(content.decode("utf-8-sig")), error, remedy)
+    except FileNotFoundError:
+        why = "does not exist; check the path, or restore it"
+    except OSError as refusal:
+        why = f"cannot be read: {refusal.strerror}; {remedy}"
+    except UnicodeDecodeError:
+        why = "is not UTF-8 text; save it as UTF-8"
+    except RecursionError:
+        why = f"is nested too deeply; {remedy}"
+    except ValueError as fault:  # also a path that no system can have, and a number that Python does not read
+        language = "JSON" if parse is _json else "TOML"
+        why = f"is not valid {language}: {first_line(fault).partition(';')[0]}; {remedy}"
+    raise error(f"{_shown(path)}: the file {why}.")
+
+
+def is_there(path: Path, error: type[TailscopeError] = DocumentError) -> bool:
+    """Whether anything lies at `path`. Raises `error` where the system does not tell."""
+    try:
+        return path.exists()
+    except OSError as refusal:
+        raise error(f"{str(path)[:80]} cannot be read: {refusal.strerror}.") from None
 
 
 def _shown(path: Path) -> str:

@@ -20,8 +20,6 @@ from .named_quantities import NAMED
 FOLDER = "explain"
 """Where in a run folder the explanations are."""
 
-BYTES_MAX = 4 << 20
-
 QuantityName = Literal["section", "allocate", "free", "interrupt", "task"]
 
 _Ns = Annotated[float, Field(ge=-MOST_NUMBER, le=MOST_NUMBER)]
@@ -192,17 +190,15 @@ class _File(RootModel[Annotated[Explanation, Field(discriminator="replayed")]]):
 
 def read(path: Path, error: type[TailscopeError] = DocumentError) -> Explanation:
     """Reads the explanation at `path`. Raises `error`, with a sentence that names line and key."""
-    return read_json(path, _File, error, remedy="explain the run again", most_bytes=BYTES_MAX).root
+    return read_json(path, _File, error, remedy="explain the run again").root
 
 
 def read_all(folder: Path) -> dict[str, Explanation]:
     """The explanations in the run `folder`, by quantity. A damaged file is left out."""
     explanations: dict[str, Explanation] = {}
     for name in NAMED:
-        path = folder / FOLDER / f"{name}.json"
         with suppress(DocumentError):
-            if path.is_file():
-                explanations[name] = read(path)
+            explanations[name] = read(folder / FOLDER / f"{name}.json")
     return explanations
 
 
@@ -283,7 +279,6 @@ def read_anatomy(folder: Path, quantity: str) -> Anatomy | None:
     """That of the worst sample of `quantity`; None where the run has none that is whole."""
     path = folder / FOLDER / f"{quantity}{SUFFIX}"
     with suppress(DocumentError):
-        if path.is_file():
-            anatomy = read_json(path, Anatomy, remedy="explain the run again", most_bytes=BYTES_MAX)
-            return anatomy if anatomy.quantity == quantity else None
+        anatomy = read_json(path, Anatomy)
+        return anatomy if anatomy.quantity == quantity else None
     return None

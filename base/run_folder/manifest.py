@@ -16,7 +16,7 @@ from pydantic import BaseModel, ConfigDict, Field, model_validator
 from pydantic_core import to_json
 
 from ..files.complaints import WrongValueError, quoted
-from ..files.documents import Document, Table, Texts, open_json
+from ..files.documents import Document, Table, Texts, open_document
 from ..files.errors import RunError
 from ..heap_size import DEFAULT_BYTES
 from ..metrology.summaries import AT_LEAST, PERCENTILES, Ends, Number, Reach, Summary
@@ -825,7 +825,7 @@ def read_origin(path: Path) -> Origin:
 
 def _open(path: Path) -> Document:
     check_has_operations(path.parent)
-    document = open_json(path, RunError, remedy=REMEDY)
+    document = open_document(path, RunError, remedy=REMEDY)
     schema = document.values.get("schema") if isinstance(document.values, dict) else None
     if type(schema) is int and schema != SCHEMA:
         remedy = "install a newer one" if schema > SCHEMA else "run it again"

@@ -21,7 +21,6 @@ from ..files.documents import Table, read_json
 from ..files.errors import TailscopeError
 from .folder import PROGRESS, check_members
 
-MOST_BYTES = 64 << 10
 _FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC
 
 
@@ -74,7 +73,7 @@ def read(folder: Path) -> SoFar | None:
         try:
             if locks.is_taken(descriptor):  # the process that fills it is still there
                 check_members(folder)
-                return read_json(folder / PROGRESS, SoFar, most_bytes=MOST_BYTES)
+                return read_json(folder / PROGRESS, SoFar)
         finally:
             os.close(descriptor)
     return None
