@@ -11,10 +11,6 @@ from simulator import run as simulator
 
 _RUN_FOR = "600s"
 _TICK = "xPortSysTickHandler"
-_OF_RECORD = (
-    *("seq", "kind", "size", "critical_cycles", "operation_cycles", "probes", "live", "bytes_in_use"),
-)
-_OF_PULSE = ("instructions", "ticks", "pulse_ns")
 
 
 def measure(built: FirmwareImage, operations: bytes) -> pl.DataFrame:
@@ -33,14 +29,10 @@ def measure(built: FirmwareImage, operations: bytes) -> pl.DataFrame:
     if done.records.first(EndRecord) is None:
         raise ValueError(f"The run on {built.allocator} does not end within {_RUN_FOR}.")
     width_cycles = pl.col("end_cycle") - pl.col("start_cycle")
-    pulses = done.windows[PULSES_BEFORE:].with_columns(pulse_ns=width_cycles * (1e9 / done.core_hz))
-    sections = pulses.select(_OF_PULSE).iter_rows()
-    nothing = (None,) * len(_OF_PULSE)
-    rows = [
-        (
-            *(getattr(record, name) for name in _OF_RECORD),
-            *(nothing if record.kind in HEAP_NOT_CALLED else next(sections)),
-        )
-        for record in done.records.all(OperationRecord)
-    ]
-    return pl.DataFrame(rows, [*_OF_RECORD, *_OF_PULSE], orient="row", infer_schema_length=None)
+    pulses = done.windows[PULSES_BEFORE:].select(
+        "instructions", "ticks", pulse_ns=width_cycles * (1e9 / done.core_hz)
+    )
+    rows = pl.DataFrame(map(vars, done.records.all(OperationRecord)), infer_schema_length=None)
+    called = rows.filter(~pl.col("kind").is_in(HEAP_NOT_CALLED)).select("seq")
+    sections = called.hstack(pulses.head(called.height))
+    return rows.join(sections, on="seq", how="left", maintain_order="left")

@@ -247,16 +247,10 @@ def rows(made: Beside) -> list[dict[str, Any]]:
     }
     figures = []
     for pair in made.pairs:
-        of_pair = {
-            "published": pair.printed,
-            "variant": pair.variant or None,
-            "here": pair.here and pair.here.value,
-            "difference": pair.difference,
-            "deviation_percent": pair.deviation_percent,
-            "within": pair.within,
-        }
-        row = {**(vars(pair.here) if pair.here else {}), **vars(pair), **about, **of_pair}
-        figures.append({name: row.get(name) for name in COLUMNS})
+        here = vars(pair.here) if pair.here else {}
+        of_pair = {"published": pair.printed, "variant": pair.variant or None, "here": here.get("value")}
+        row = {**here, **vars(pair), **about, **of_pair}
+        figures.append({name: row[name] if name in row else getattr(pair, name, None) for name in COLUMNS})
     return figures
 
 

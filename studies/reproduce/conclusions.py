@@ -268,12 +268,10 @@ def _orders(made: Beside, variant: str) -> Iterator[Order]:
     """
     for part in made.table.part:
         pairs = [pair for pair in made.of(part, variant) if pair.difference is not None and not pair.doubtful]
-        columns = [pairs] if len(part.rows) == 1 else []
-        for column in part.columns if len(part.rows) > 1 else ():
-            of_column = [pair for pair in pairs if pair.column == column]
-            columns += [of_column] if all(pair.allocator for pair in of_column) else []
-        for group in columns:
-            if len(group) >= _LEAST_PAIRS:
+        alone = len(part.rows) == 1
+        for column in part.columns[: 1 if alone else None]:
+            group = [pair for pair in pairs if alone or pair.column == column]
+            if len(group) >= _LEAST_PAIRS and (alone or all(pair.allocator for pair in group)):
                 theirs = [pair.published for pair in group]
                 ours = [pair.here.value for pair in group if pair.here]
                 flat = len(set(theirs)) == 1 or len(set(ours)) == 1

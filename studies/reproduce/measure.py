@@ -125,8 +125,8 @@ class HeapStudy:
 
     def measure(self) -> pl.DataFrame:
         """Columns: seed, peak_live_bytes, failures, used_bytes, fragmentation_percent, sbbm_bytes,
-        cost_metric_bytes; what was measured again in a heap of that size ends in `_there`; ratio_1
-        to ratio_4 are Johnstone's. Null where there is no such figure. Raises HostHeapError.
+        cost_metric_bytes; what was measured again in a heap of that size ends in `_there`. Null
+        where there is no such figure. Raises HostHeapError.
         """
         drawn = [
             traces.of_steps(self.scenario, catalogue.load(self.scenario, {}, seed).generator.steps(), seed)
@@ -141,7 +141,6 @@ class HeapStudy:
 def _figures(row: Row) -> dict[str, float | int | None]:
     given, there = row.given, row.smallest
     names = ("peak_live_bytes", "failures", "used_bytes", "fragmentation_percent")
-    ratios = given.johnstone or (None,) * 4
     return {
         "seed": row.seed,
         **{name: getattr(given, name) for name in (*names, "fragmentation_from_start_percent", "sbbm_bytes")},
@@ -149,7 +148,6 @@ def _figures(row: Row) -> dict[str, float | int | None]:
         "used_there_bytes": None if there is None else there.used_bytes,
         "fragmentation_there_percent": row.fragmentation_there_percent,
         "sbbm_there_bytes": row.sbbm_there_bytes,
-        **{f"ratio_{number}": ratio for number, ratio in enumerate(ratios, start=1)},
     }
 
 
