@@ -7,7 +7,8 @@ seglist and TLSF search a ramp of freed blocks on each virtual board, with the s
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
+from itertools import product
 from pathlib import Path
 
 from analysis.compare import boards as tables
@@ -19,7 +20,6 @@ from capture.acquisition.source import RunRequest
 from capture.conduct import run as conduct
 from firmware.build import boards, fit
 from firmware.build import image as firmware
-from firmware.build.boards import Board
 from scenarios import catalogue
 
 SCENARIO = "mem_frag"
@@ -40,26 +40,17 @@ def measured(runs: Path, tell: Callable[[str], None] = lambda _: None) -> Across
     """A run on each board with each allocator, in the folder `runs`. `tell` hears of each as it
     begins. Raises TailscopeError where a run is not complete.
     """
-    for name in boards.names():
+    for name, allocator in product(boards.names(), ALLOCATORS):
         board = boards.board(name)
-        for allocator in ALLOCATORS:
-            tell(f"{SCENARIO} on {allocator}, {name}")
-            run_on(board, SCENARIO, allocator, runs, {"depth": DEPTH})
+        tell(f"{SCENARIO} on {allocator}, {name}")
+        plan = catalogue.load(SCENARIO, {"depth": DEPTH}).compile(fit.place(board))
+        image = firmware.build(allocator, heap_bytes=plan.heap_bytes, board=board.word)
+        done = conduct(Direct(RunRequest(plan, image, board=f"virtual:{board.word}", runs=runs)))
+        if done.verdict != "complete":
+            raise TailscopeError(
+                f"{SCENARIO} on {allocator}, {board.name}: {done.verdict}. {' '.join(done.reasons)}"
+            )
     return across([runs])
-
-
-def run_on(board: Board, scenario: str, allocator: str, runs: Path, parameters: Mapping[str, int]) -> Path:
-    """The folder, in `runs`, of a run on the virtual board. Raises TailscopeError where it is not
-    complete.
-    """
-    plan = catalogue.load(scenario, parameters).compile(fit.place(board))
-    image = firmware.build(allocator, heap_bytes=plan.heap_bytes, board=board.word)
-    done = conduct(Direct(RunRequest(plan, image, board=f"virtual:{board.word}", runs=runs)))
-    if done.verdict != "complete":
-        raise TailscopeError(
-            f"{scenario} on {allocator}, {board.name}: {done.verdict}. {' '.join(done.reasons)}"
-        )
-    return done.folder
 
 
 def results_of(measured: Across) -> Iterator[results.Result]:

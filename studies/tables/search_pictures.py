@@ -12,9 +12,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
 from analysis.explain.anatomy import loads
 from base import heap_size
+from base.files.documents import open_toml
 from base.files.elf import address_of
 from base.files.whole import write_bytes
 from base.paths import ROOT
@@ -79,11 +81,9 @@ def search(allocator: str) -> Search:
     """Runs the operations on the virtual board: once for the times, once up to the free."""
     image = compile_steps("searches", {}, NO_STIMULUS, steps()).image
     elf = firmware.build(allocator).elf
-    edges = simulator.run(elf, image=image, until=_LONGEST, edges=True).edges
-    rises = edges.filter((edges["channel"] == "OP") & edges["level"])["cycle"].to_list()
-    crit = edges.filter(edges["channel"] == "CRIT")["cycle"].to_list()
-    start = rises[PULSES_BEFORE + len(list(steps())) - 2]
-    rise, fall, free = next(each for each in zip(crit, crit[1:], crit[2:], strict=False) if each[0] > start)
+    counted = simulator.run(elf, image=image, until=_LONGEST, counts={"all": "*"}, count_window="CRIT")
+    at = PULSES_BEFORE + len(list(steps())) - 2
+    rise, fall, free, _ = (cycle for row in counted.windows[at : at + 2].rows() for cycle in row[1:3])
     run = simulator.run(elf, image=image, until=free, states_at=[rise, free], trace_window=(rise, fall))
     before, after = run.states
     base = address_of(elf, "heap_region") or 0
@@ -106,19 +106,7 @@ def _block(state: State, base: int, table: int, slot: int) -> Block:
 
 
 FOLDER = ROOT / "docs" / "reference" / "allocators"
-FAMILIES: Mapping[str, Sequence[str]] = {
-    "no-search": ("heap_1", "pool"),
-    "first-fit": (
-        *("first_fit", "first_fit_ordered", "heap_4", "heap_5"),
-        *("linked_list_allocator", "newlib_nano"),
-    ),
-    "best-fit": ("best_fit", "heap_2", "umm_malloc"),
-    "size-classes": ("seglist", "newlib", "talc"),
-    "powers-of-two": ("half_fit", "half_fit_cstm", "o1heap", "sys_heap"),
-    "two-levels": ("tlsf", "tlsf_compact", "tlsf_conte", "tlsf_crate", "rlsf"),
-    "trees": ("avl", "half_tree", "dlmalloc"),
-    "buddies": ("binary_buddy", "ublox_buddy", "buddy_system_allocator"),
-}
+FAMILIES: Mapping[str, Sequence[str]] = open_toml(Path(__file__).with_name("families.toml")).values
 """The allocators of each picture; a test holds them to the catalogue."""
 
 _Place = Callable[[int], float]
