@@ -6,7 +6,6 @@ import re
 import struct
 from collections.abc import Iterator
 from contextlib import contextmanager
-from functools import lru_cache
 from pathlib import Path
 
 from elftools.common.exceptions import DWARFError, ELFError
@@ -62,7 +61,8 @@ def other_core(elf: ELFFile, core: str = "cortex-m4") -> str:
     of_m = architecture != _V7 or attributes.get("TAG_CPU_ARCH_PROFILE") not in _NOT_M
     if architecture is None or (of_m and architecture in _RUNS_ON[core]):
         return ""
-    return _MADE_FOR_M[architecture] if of_m and architecture in _MADE_FOR_M else _named(architecture)
+    by_profile = _MADE_FOR_M if of_m else {}
+    return by_profile.get(architecture) or _MADE_FOR.get(architecture, "another core")
 
 
 _COMPILED_FOR = {
@@ -86,10 +86,6 @@ def mostly_for(elf: ELFFile, core: str) -> bool:
     return 2 * sum(fits) > len(fits)
 
 
-def _named(architecture: int) -> str:
-    return _MADE_FOR.get(architecture, "another core")
-
-
 def _build_attributes(elf: ELFFile) -> dict[str, int]:
     """Those of the whole file, by their tags."""
     section = elf.get_section_by_name(".ARM.attributes")
@@ -105,15 +101,6 @@ def _build_attributes(elf: ELFFile) -> dict[str, int]:
 
 def address_of(elf: Path, symbol: str) -> int | None:
     """The value of a symbol; None of a file that has it not, or that cannot be read."""
-    try:
-        changed_ns = elf.stat().st_mtime_ns
-    except OSError:
-        return None  # who uses the file says so
-    return _address_of(elf.resolve(), symbol, changed_ns)
-
-
-@lru_cache(maxsize=256)
-def _address_of(elf: Path, symbol: str, _changed_ns: int) -> int | None:
     try:
         with elf.open("rb") as file:
             section = ELFFile(file).get_section_by_name(".symtab")

@@ -18,10 +18,10 @@ from pathlib import Path
 from typing import Annotated, BinaryIO, Literal
 
 import numpy as np
-from pydantic import Field
+from pydantic import Field, ValidationError
 
 from ..files import locks
-from ..files.documents import Document, Table, Texts
+from ..files.documents import Table, Texts
 from ..files.errors import CaptureError
 from ..files.whole import WriteError, open_regular, why
 from .edges import MOST_ROWS, EdgeList, Samples, Words
@@ -181,10 +181,12 @@ class EdgeFollower:
                 if self._finished and locks.is_taken(file.fileno()):
                     raise CaptureError(f"{self._path} is still being captured; wait for the end of that run.")
                 if self.header is None:
-                    self.header = self._read_header(file.readline(_HEADER_MOST_BYTES))
+                    self.header = _Header.model_validate_json(file.readline(_HEADER_MOST_BYTES))
                     self._offset = file.tell()
                 file.seek(self._offset)
                 blocks = list(_blocks(file, self._total_samples))
+        except ValidationError:
+            raise CaptureError(f"{self._path} does not begin as a capture does; run again.") from None
         except OSError as error:
             raise CaptureError(f"{self._path} cannot be read ({why(error)}){remedy}.") from None
         if not blocks:
@@ -199,13 +201,6 @@ class EdgeFollower:
             self._total_samples,
             self.header.channels,
         )
-
-    def _read_header(self, line: bytes) -> _Header:
-        try:
-            values = json.loads(line)
-        except (ValueError, RecursionError):
-            raise CaptureError(f"{self._path} does not begin as a capture does; run again.") from None
-        return Document(self._path, values, CaptureError, "run again").check(_Header)
 
 
 def read_stream(path: Path) -> StreamedCapture:

@@ -145,20 +145,13 @@ def check_members(folder: Path) -> None:
     A folder of runs may be a stranger's. A link in it would have its reader's files read, or
     written.
     """
-    waiting = [folder]
-    while waiting:
-        try:
-            entries = list(os.scandir(waiting.pop()))
-        except OSError:  # who reads the file that is wanted says so
-            continue
-        for entry in entries:
-            if entry.is_symlink():
+    for parent, folders, files in os.walk(folder):
+        for path in (Path(parent, name) for name in (*folders, *files)):
+            if path.is_symlink():
                 raise RunError(
-                    f"{entry.path}: is a symbolic link, and none is followed in a folder of runs; put the "
-                    "file itself there, or remove it."
+                    f"{path}: is a symbolic link, and none is followed in a folder of runs; put the file "
+                    "itself there, or remove it."
                 )
-            if entry.is_dir():
-                waiting.append(Path(entry.path))
 
 
 def digest(path: Path) -> str | None:
@@ -172,8 +165,7 @@ def digest(path: Path) -> str | None:
 
 def digests(folder: Path) -> dict[str, str]:
     """The SHA-256 of each of OBSERVED_FILES and TABLES that is in `folder`, by name."""
-    every = ((name, digest(folder / name)) for name in (*OBSERVED_FILES, *TABLES))
-    return {name: sha256 for name, sha256 in every if sha256 is not None}
+    return {name: sha256 for name in (*OBSERVED_FILES, *TABLES) if (sha256 := digest(folder / name))}
 
 
 def check_digests(folder: Path, expected: Mapping[str, str], remedy: str) -> None:
