@@ -11,6 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from ..arrays import OfArrays
 from .summaries import Summary, statistics_of
 
 Whole = npt.NDArray[np.int64]
@@ -20,7 +21,7 @@ MOST_VALUES = 1 << 17
 
 
 @dataclass(frozen=True, eq=False)
-class Counted:
+class Counted(OfArrays):
     """`values` int64[n] increase, and `counts` int64[n] says how often each occurred.
 
     Where `bin` is more than 1, a value stands for itself and the `bin` - 1 above it. `least` and
@@ -32,15 +33,6 @@ class Counted:
     bin: int = 1
     least: int | None = None
     greatest: int | None = None
-
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, Counted):
-            return NotImplemented
-        return (
-            (self.bin, self.least, self.greatest) == (other.bin, other.least, other.greatest)
-            and np.array_equal(self.values, other.values)
-            and np.array_equal(self.counts, other.counts)
-        )
 
     @property
     def n(self) -> int:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -12,6 +11,7 @@ import numpy.typing as npt
 import polars as pl
 from pydantic import Field
 
+from ..arrays import OfArrays
 from ..files.complaints import quoted
 from ..files.documents import Table, Texts
 from ..files.errors import CaptureError, RunError
@@ -54,7 +54,7 @@ class Transitions:
 
 
 @dataclass(frozen=True, eq=False)
-class EdgeList:
+class EdgeList(OfArrays):
     """A capture without loss.
 
     `sample` int64[n] strictly increases from 0. `word` uint8[n] holds the levels from that sample
@@ -77,17 +77,6 @@ class EdgeList:
         _check_description(self.samplerate_hz, self.total_samples, self.channels)
         _check_rows(self.sample, self.word, self.total_samples, len(self.channels))
 
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, EdgeList):
-            return NotImplemented
-        return (
-            self.samplerate_hz == other.samplerate_hz
-            and self.total_samples == other.total_samples
-            and self.channels == other.channels
-            and np.array_equal(self.sample, other.sample)
-            and np.array_equal(self.word, other.word)
-        )
-
     @property
     def sample_ns(self) -> float:
         """How long a sample lasts, at the nominal samplerate."""
@@ -98,24 +87,13 @@ class EdgeList:
 
         Raises CaptureError where there is no such channel, as transitions() does.
         """
-        bit = self._bit(channel)
-        high = bool(self.word[:1].any() and self.word[0] >> bit & 1)
+        high = bool((self.word[:1] >> self._bit(channel) & 1).any())
         return high != channel.startswith(NOT)
 
     def transitions(self, channel: str) -> Transitions:
         """The edges of `channel`; of `!nIRQ` those of nIRQ, high where that is low. Its initial
         level is not an edge.
         """
-        if channel not in self._transitions:
-            self._transitions[channel] = self._find_transitions(channel)
-        return self._transitions[channel]
-
-    @cached_property
-    def _transitions(self) -> dict[str, Transitions]:
-        """The transitions that were read so far, by channel: most readers ask for some again."""
-        return {}
-
-    def _find_transitions(self, channel: str) -> Transitions:
         level = (self.word >> self._bit(channel) & 1).astype(np.bool_)
         row = np.flatnonzero(level[1:] != level[:-1]) + 1
         return Transitions(self.sample[row], level[row] != channel.startswith(NOT))
