@@ -108,7 +108,7 @@ class Direct:
             instructions_while="CRIT",
             program=self.program,
             options=self.request.resource.board.virtual_options,
-            clips=self.request.resource.clips,
+            clips=self.request.resource.clipped(),
         )
         said = (f"The virtual Nucleo said: {wire.words}.",) if wire.words and not wire.status else ()
         return Observation(

@@ -128,7 +128,7 @@ class RunRequest(Request):
         board = self.resource
         baud = (self.baud or board.baud) if self.records == "uart" else DEFAULT_BAUD
         plan = self.plan if board.board.has_control else self.plan.without_control()
-        return plan.recorded_by(self.records, baud, board.clock)
+        return plan.recorded_by(self.records, baud, board.loader.clock)
 
     @property
     def name(self) -> RunName:

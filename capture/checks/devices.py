@@ -8,16 +8,17 @@ with it.
 
 from __future__ import annotations
 
-import json
 import logging
 import os
 import re
 import subprocess
 import sys
 from collections.abc import Iterator
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
+
+from pydantic import TypeAdapter
 
 from base.files.errors import CaptureError
 from base.paths import ROOT
@@ -81,6 +82,9 @@ class Facts:
     loader: str = ""
     faults: tuple[tuple[str, str], ...] = ()
     """What could not be looked at, and the sentence why."""
+
+
+_LISTING = TypeAdapter(Facts)
 
 
 def plugged_in(board: BoardResource, facts: Facts) -> Iterator[Finding]:
@@ -209,7 +213,7 @@ def ask(board: BoardResource) -> Facts:
     """
     names = (read(file) for file in PROCESSES.glob("[0-9]*/comm"))
     facts: dict[str, Any] = {"modem_manager": any(name == "ModemManager" for name in names)}
-    faults = []
+    faults, listing = [], Facts()
     try:
         facts["analyzers"] = devices(board.analyzer)
     except CaptureError as error:
@@ -221,13 +225,11 @@ def ask(board: BoardResource) -> Facts:
         faults.append(("loader", str(error)))
     try:
         command = [*children.with_devices(), sys.executable, "-m", "capture.checks.devices"]
-        document = json.loads(children.run(command, within_s=WITHIN_S, folder=ROOT).stdout)
-        for name, kind in (("probes", Probe), ("ports", Port), ("usb", UsbDevice)):
-            facts[name] = tuple(kind(**row) for row in document[name])
-    except (subprocess.TimeoutExpired, ValueError, KeyError, TypeError):
+        listing = _LISTING.validate_json(children.run(command, within_s=WITHIN_S, folder=ROOT).stdout)
+    except (subprocess.TimeoutExpired, ValueError):
         words = "pyOCD cannot list its probes: unplug the board and plug it in again."
         faults.append(("probe", words))
-    return Facts(**facts, faults=tuple(faults))
+    return replace(listing, **facts, faults=tuple(faults))
 
 
 def read(file: Path) -> str:
@@ -271,9 +273,5 @@ def usb_devices() -> Iterator[UsbDevice]:
 
 
 if __name__ == "__main__":
-    listing = {
-        "probes": [asdict(probe) for probe in _probes()],
-        "ports": [asdict(port) for port in listed()],
-        "usb": [asdict(device) for device in usb_devices()],
-    }
-    print(json.dumps(listing))
+    listing = Facts(probes=tuple(_probes()), ports=tuple(listed()), usb=tuple(usb_devices()))
+    print(_LISTING.dump_json(listing).decode())

@@ -365,25 +365,17 @@ class BoardResource:
     baud: int = DEFAULT_BAUD
     board: Board = field(default_factory=boards.default, repr=False)
 
-    @property
-    def clock(self) -> str:
-        """What the firmware makes the core's clock of."""
-        return self.loader.clock
-
-    @property
-    def clips(self) -> str:
+    def clipped(self, more: str = "") -> str:
         """The pins to which a virtual analyzer is clipped for this board, where they are not those
-        of the simulator; as it reads them (clips.rs).
+        of the simulator; as it reads them (clips.rs). `more` stand behind them, and hold where both
+        name an input.
         """
-        return ",".join(
+        own = (
             f"{self.analyzer.by_channel[name]}={place.pin}"
             for name, place in self.board.pins.items()
             if place.pin != USUAL_PINS[name]
         )
-
-    def clipped(self, more: str) -> str:
-        """The same, with `more` behind them; they hold where both name an input."""
-        return ",".join(part for part in (self.clips, more) if part)
+        return ",".join(part for part in (*own, more) if part)
 
     @property
     def is_real(self) -> bool:

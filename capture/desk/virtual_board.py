@@ -38,7 +38,7 @@ class VirtualBoard(Board):
     counted: bool = True
     clips: str = ""
     options: Sequence[str] = STRICT
-    served: Served | None = field(default=None, init=False)
+    served: Served = field(init=False)
     _open: ExitStack = field(default_factory=ExitStack, init=False)
 
     @property
@@ -57,7 +57,7 @@ class VirtualBoard(Board):
             raise CaptureError(f"Nothing is on the virtual board {self.resource.name!r}; give a program.")
         # Somebody's own program names its chip itself, or has the board's.
         named = any(word.startswith("--chip") for word in self.options)
-        served = Served(
+        served = self.served = Served(
             elf,
             image=image or None,
             uart=self.resource.serial_port,
@@ -69,7 +69,7 @@ class VirtualBoard(Board):
             options=self.options if named else (*self.options, *self.resource.board.virtual_options),
             program=self.program,
         )
-        self.served = self._open.enter_context(served)
+        self._open.enter_context(served)
         return Connections(
             serial_url=served.uart,
             analyzer=f"tcp-raw/{served.analyzer.replace(':', '/')}:logic_channels={len(CHANNELS)}",
@@ -78,30 +78,29 @@ class VirtualBoard(Board):
 
     def ended(self) -> bool:
         """Whether the simulator has ended by itself; it first hands over what it has recorded."""
-        return self.served is not None and self.served.status() is not None
+        return self.served.status() is not None
 
     def problems(self) -> tuple[str, ...]:
         """That the simulator ended by itself, with its last words."""
-        return ended_words(self.served.status() if self.served else None, self._words())
+        return ended_words(self.served.status(), self.served.words())
 
     def oddities(self) -> tuple[str, ...]:
         """What the simulator said, where it did not end: it has nothing to say when all is well."""
-        words = self._words()
+        words = self.served.words()
         return (f"The virtual Nucleo said: {words}.",) if words and not self.problems() else ()
 
     def notes(self) -> tuple[str, ...]:
         """What the program did that is odd, and that did not stop it, a sentence each."""
-        return note_sentences(self.served.notes() if self.served else ())
+        return note_sentences(self.served.notes())
 
     def post_mortem(self, elf: Path) -> tuple[str, ...]:
         """The fault registers, where it has a debug probe and still runs."""
-        if not self.probed or self.served is None or self.ended():
+        if not self.probed or self.ended():
             return ()
         return post_mortem(self._probe(self.served), elf)
 
     def counts(self) -> bytes:
         """The table of the executions that it counted; a row is there before its record is."""
-        assert self.served is not None
         return self.served.windows()
 
     def tools(self) -> Mapping[str, str]:
@@ -111,9 +110,6 @@ class VirtualBoard(Board):
 
     def _probe(self, served: Served) -> ProbeAddress:
         return ProbeAddress(f"remote:{served.probe}", self.resource.board.pyocd_target)
-
-    def _words(self) -> str:
-        return self.served.words() if self.served else ""
 
 
 def look_counts(looks: Sequence[int]) -> dict[str, str]:

@@ -195,6 +195,8 @@ def _sweep(evidence: Evidence) -> dict[str, Any] | None:
 
 def instruments(evidence: Evidence) -> dict[str, Any]:
     """Error budget, calibration, clocks, tick, and how far wire and DWT agree."""
+    disagreement = evidence.joined.operations["disagreement_cycles"].drop_nulls().abs()
+    tolerance_cycles, resolution_cycles = evidence.tolerance_cycles, evidence.instruments.agreement_cycles
     return {
         "error_budget": {
             key: budget.as_json(evidence.wire.core_hz) for key, budget in evidence.budgets.items()
@@ -202,7 +204,13 @@ def instruments(evidence: Evidence) -> dict[str, Any]:
         "calibration": _calibration(evidence),
         "clock": _clock(evidence),
         "tick": _tick(evidence),
-        "agreement": _agreement(evidence),
+        "agreement": {
+            "n": len(disagreement),
+            "wire_minus_dwt_cycles_max_abs": disagreement.max(),
+            "tolerance_cycles": tolerance_cycles,
+            "resolution_cycles": resolution_cycles,
+            "clock_cycles": tolerance_cycles - resolution_cycles,
+        },
         # How far wire and timers agree; None where the records tell of no timer.
         "timer_agreement": {
             witness.of.quantity.key: _latency_agreement(witness) for witness in evidence.latencies
@@ -273,17 +281,6 @@ def _tick(evidence: Evidence) -> dict[str, int] | None:
         "interrupts_touched": int(answered["tick"].sum()),
         "controls_touched": int(interrupts.filter("control")["tick"].sum()),
         "task_wakes_touched": int(answered.drop_nulls("task_latency_ns")["task_tick"].sum()),
-    }
-
-
-def _agreement(evidence: Evidence) -> dict[str, Any]:
-    disagreement = evidence.joined.operations["disagreement_cycles"].drop_nulls().abs()
-    return {
-        "n": len(disagreement),
-        "wire_minus_dwt_cycles_max_abs": disagreement.max(),
-        "tolerance_cycles": evidence.tolerance_cycles,
-        "resolution_cycles": evidence.instruments.agreement_cycles,
-        "clock_cycles": evidence.tolerance_cycles - evidence.instruments.agreement_cycles,
     }
 
 
