@@ -143,16 +143,14 @@ def join(wire: Wire, log: RecordLog, plan: Plan, probes: Probes, instructions: I
     boot = log.first(Boot)
     planned = plan.operations[seq] if records else plan.operations.clear()
     critical_pulses = wire.critical.counts_in(windows)
-    operations = pl.DataFrame(
-        {
-            **_columns_of_records(log, records),
-            "probes": [probes.of(record.seq, record.probes) for record in records],
-            "instructions": [instructions.of.get(record.seq) for record in records],
-            **_columns_of_wire(wire, windows, ticks if boot and boot.locking == "scheduler" else None),
-            **{name: planned[name] for name in PLAN if name != "seq"},
-        },
-        schema_overrides={name: OPERATIONS[name] for name in ("probes", "instructions")},
-    )
+    columns = {
+        **_columns_of_records(log, records),
+        "probes": [probes.of(record.seq, record.probes) for record in records],
+        "instructions": [instructions.of.get(record.seq) for record in records],
+        **_columns_of_wire(wire, windows, ticks if boot and boot.locking == "scheduler" else None),
+        **{name: planned[name] for name in PLAN if name != "seq"},
+    }
+    operations = pl.DataFrame(columns, schema_overrides={name: OPERATIONS[name] for name in columns})
     # Wire minus DWT of the critical section, in cycles, without what the markers of each of its
     # pulses cost. Null where that is not known.
     apart: pl.Expr = pl.lit(None, dtype=pl.Float64)
@@ -170,7 +168,7 @@ def join(wire: Wire, log: RecordLog, plan: Plan, probes: Probes, instructions: I
     first, _ = wire.operation.ranges_in(windows)
     whole[whole] = wire.operation.end[first[whole]] <= windows.end[whole]
     return Join(
-        operations=operations.select(pl.col(name).cast(dtype) for name, dtype in OPERATIONS.items()),
+        operations=operations.select(*OPERATIONS).cast(OPERATIONS),
         interrupts=interrupt_table(wire, windows, seq, ticks),
         critical_cost=cost,
         operation_cost=calibrate(wire, calibration, "OP"),
@@ -181,7 +179,7 @@ def join(wire: Wire, log: RecordLog, plan: Plan, probes: Probes, instructions: I
     )
 
 
-def _columns_of_records(log: RecordLog, records: Sequence[OperationRecord]) -> dict[str, pl.Series]:
+def _columns_of_records(log: RecordLog, records: Sequence[OperationRecord]) -> dict[str, list[object]]:
     """What the records say, and the timers' answers of each operation; without cycles of those
     during which the cycle counter stood.
     """
@@ -199,7 +197,7 @@ def _columns_of_records(log: RecordLog, records: Sequence[OperationRecord]) -> d
         if name.startswith("timer_"):
             field = name.removeprefix("timer_")
             columns[name] = [getattr(met.get(record.seq), field, none) for record in records]
-    return {name: pl.Series(values, dtype=OPERATIONS[name]) for name, values in columns.items()}
+    return columns
 
 
 def _columns_of_wire(wire: Wire, windows: Windows, ticks: Ticks | None) -> dict[str, pl.Series]:

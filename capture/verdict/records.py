@@ -128,57 +128,29 @@ def _due(plan: Plan, log: RecordLog) -> Iterator[str]:
     yield from (*calibration[1], "STILL", "STAT", "HEAP", "END")
 
 
-class _Step(NamedTuple):
-    """An operation's record, the slot of its block, and the
-    record of the allocation that filled it.
-
-    The account of the heap before it is `live` blocks and `in_use` bytes.
-    """
-
-    record: OperationRecord
-    live: int
-    in_use: int
-    filled: _Step | None
-
-    @property
-    def grown_bytes(self) -> int:
-        """By how much the bytes in use grew; negative where they shrank."""
-        return self.record.bytes_in_use - self.in_use
-
-
-def _steps(evidence: Evidence) -> Iterator[_Step]:
-    """The operations as far as records and plan go together, in order."""
-    filled: dict[int, _Step] = {}
-    live = in_use = 0
-    planned = evidence.plan.operations.select("kind", "id").rows()
-    for number, record in enumerate(evidence.log.all(OperationRecord)):
-        if number >= len(planned) or record.seq != number:
-            return
-        kind, slot = planned[number]
-        step = _Step(record, live, in_use, filled.pop(slot, None) if kind == "F" else None)
-        yield step
-        # A retry that was not needed leaves the block that was got.
-        if kind == "A" and not (record.kind == "S" and slot in filled and filled[slot].record.kind == "A"):
-            filled[slot] = step
-        live, in_use = record.live, record.bytes_in_use
-
-
 def account_does_not_follow(evidence: Evidence) -> Iterator[str]:
     """An allocation adds a block, a free takes one, and nothing else does either. A block takes at
     least what was asked for, and its free gives back what it took; an allocator that does not know
     how much that is tells nothing of it. There is nothing to free exactly where the allocation had
-    failed.
+    failed. Looked at are the operations as far as records and plan go together.
     """
     options = stated_of(evidence.log.first(Boot), evidence.asked)
     tells = options is not None and "tells_usable" in options.promises
-    for step in _steps(evidence):
-        record, filled = step.record, step.filled
-        freed = filled if record.kind == "F" else None
-        grown = step.grown_bytes + (freed.grown_bytes if freed else 0)
+    # Of the allocation that filled each slot: what became of it, and by how much the bytes grew.
+    filled: dict[int, tuple[str, int]] = {}
+    live = in_use = 0
+    planned = evidence.plan.operations.select("kind", "id").rows()
+    operations = zip(evidence.log.all(OperationRecord), planned, strict=False)
+    for number, (record, (kind, slot)) in enumerate(operations):
+        if record.seq != number:
+            return
+        grown = record.bytes_in_use - in_use
+        became, took = filled.pop(slot, ("", 0)) if kind == "F" else ("", 0)
+        left = grown + (took if record.kind == "F" else 0)
         if (
-            record.live != step.live + _LIVE_CHANGE.get(record.kind, 0)
-            or (tells and (grown < record.size if record.kind == "A" else grown))
-            or (filled is not None and (filled.record.kind in "OS") != (record.kind == "N"))
+            record.live != live + _LIVE_CHANGE.get(record.kind, 0)
+            or (tells and (left < record.size if record.kind == "A" else left))
+            or (became and (became in "OS") != (record.kind == "N"))
         ):
             yield (
                 f"Operation {record.seq}, recorded as {record.kind} of {record.size} bytes that leaves "
@@ -186,6 +158,10 @@ def account_does_not_follow(evidence: Evidence) -> Iterator[str]:
                 "done before; check the serial line and run again."
             )
             return
+        # A retry that was not needed leaves the block that was got.
+        if kind == "A" and (record.kind != "S" or filled.get(slot, ("", 0))[0] != "A"):
+            filled[slot] = record.kind, grown
+        live, in_use = record.live, record.bytes_in_use
 
 
 def another_firmware_ran(evidence: Evidence) -> Iterator[str]:
@@ -252,8 +228,10 @@ def due(operations: Sequence[Operation], kinds: Mapping[int, str]) -> list[Due]:
     Behind a missing record it is not known what runs, where that depends on others.
     """
     only_operations = [operation for operation in operations if not isinstance(operation, Mark)]
-    allocations = [operation for operation in only_operations if isinstance(operation, Allocate)]
-    depends = any(allocation.retry or allocation.last_if_refused for allocation in allocations)
+    depends = any(
+        isinstance(operation, Allocate) and (operation.retry or operation.last_if_refused)
+        for operation in operations
+    )
     sizes: dict[int, int] = {}
     dues: list[Due] = []
     skips, before, sure = False, "", True
@@ -323,8 +301,8 @@ def restarted(evidence: Evidence) -> Iterator[str]:
         for kind in (Boot, Proof, PlanRecord)
     )
     if starts > 1:
-        told = [families.causes(boot.reset_flags, evidence.board.family) for boot in log.all(Boot)[1:]]
-        last = next((cause for cause in reversed(told) if cause), ())
+        boots, family = reversed(log.all(Boot)[1:]), evidence.board.family
+        last = next(filter(None, (families.causes(boot.reset_flags, family) for boot in boots)), ())
         by = f", the last by {' and '.join(last)}" if last else ""
         yield f"The board started {starts} times during the run{by}; check its power supply and run again."
 
