@@ -126,7 +126,7 @@ def observe(
         report=ObservedReport(**report, notes=board.notes())
         if order.records == "none"
         else ToolReport(**report),
-        counts=board.counter.counts() if board.counter else None,
+        counts=board.counts(),
         kept=result.kept,
     )
 

@@ -8,14 +8,12 @@ import tempfile
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from pathlib import Path
-
-import numpy as np
-import numpy.typing as npt
 
 from base.files.errors import CaptureError
 from base.processes import signals
-from base.run_folder.edges import EdgeList, Samples
+from base.run_folder.edges import EdgeList
 from base.tell import Tell
 from capture.acquisition.analyzers import check_analyzer
 from capture.acquisition.observe import Order, observe
@@ -76,61 +74,46 @@ def read(edges: EdgeList) -> tuple[Seen, ...]:
     )
 
 
-def _begin(edges: EdgeList) -> int:
-    return max(0, edges.total_samples - round(WINDOW_S * edges.samplerate_hz))
-
-
 def _read_input(edges: EdgeList, channel: str) -> tuple[Counter[int], int]:
     """How often an input saw each pin, and how much of what it saw was of none."""
     half = HALF_PULSE_S * edges.samplerate_hz
+    begin = max(0, edges.total_samples - round(WINDOW_S * edges.samplerate_hz))
     transitions = edges.transitions(channel)
-    inside = transitions.sample >= _begin(edges)
-    sample, level = transitions.sample[inside], transitions.level[inside]
-    if sample.size > _MOST_EDGES:
-        return Counter(), int(sample.size)
-    kept_word = _without_glitches(sample, _GLITCH * half)
-    strays = (sample.size - kept_word.size) // 2
-    counted: Counter[int] = Counter()
+    inside = transitions.sample >= begin
+    sample, level = transitions.sample[inside].tolist(), transitions.level[inside].tolist()
+    if len(sample) > _MOST_EDGES:
+        return Counter(), len(sample)
+    # Pulses and gaps that are too short are taken out: edges go in pairs, so that what is left
+    # rises and falls in turn.
+    left: list[tuple[int, bool]] = []
+    for edge in zip(sample, level, strict=True):
+        if left and edge[0] - left[-1][0] < _GLITCH * half:
+            left.pop()
+        else:
+            left.append(edge)
+    strays = (len(sample) - len(left)) // 2
     # Edges without a long gap between them belong together.
     gap = _NEW_BEGINS * half
-    numbers = np.split(kept_word, np.flatnonzero(np.diff(sample[kept_word]) > gap) + 1)
-    for edge_numbers in numbers if kept_word.size else ():
-        burst = sample[edge_numbers]
-        if burst[0] - _begin(edges) <= gap or edges.total_samples - burst[-1] <= gap:
+    bursts: list[list[tuple[int, bool]]] = []
+    for edge in left:
+        if not bursts or edge[0] - bursts[-1][-1][0] > gap:
+            bursts.append([])
+        bursts[-1].append(edge)
+    counted: Counter[int] = Counter()
+    least, most = _WIDTHS[0] * half - 1, _WIDTHS[1] * half + 1
+    for burst in bursts:
+        (first, rises), (last, _) = burst[0], burst[-1]
+        if first - begin <= gap or edges.total_samples - last <= gap:
             continue  # it may reach beyond an end of the window
-        pulses = _pulses(burst, bool(level[edge_numbers[0]]), half)
-        if 1 <= pulses <= len(edges.channels):
+        steady = all(least < after - before < most for (before, _), (after, _) in pairwise(burst))
+        # A pin is held high between its pulses, or low by an analyzer whose own resistors are
+        # stronger. Held high, it first falls, and rises last.
+        pulses = len(burst) // 2 - (not rises)
+        if steady and len(burst) % 2 == 0 and 1 <= pulses <= len(edges.channels):
             counted[pulses - 1] += 1
         else:
             strays += 1
     return counted, strays
-
-
-def _without_glitches(sample: Samples, shortest: float) -> npt.NDArray[np.intp]:
-    """The numbers of the edges that are left when pulses and gaps shorter than this are taken out.
-
-    Edges go in pairs, so that what is left rises and falls in turn.
-    """
-    long_enough: list[int] = []
-    for number, at in enumerate(sample.tolist()):
-        if long_enough and at - sample[long_enough[-1]] < shortest:
-            long_enough.pop()
-        else:
-            long_enough.append(number)
-    return np.array(long_enough, dtype=np.intp)
-
-
-def _pulses(burst: Samples, rises: bool, half: float) -> int:
-    """How many pulses it has; 0 unless each edge comes half a pulse after the one before.
-
-    A pin is held high between its pulses, or low by an analyzer whose own resistors are stronger.
-    Held high, it first falls, and rises last.
-    """
-    gaps = np.diff(burst)
-    steady = ((gaps > _WIDTHS[0] * half - 1) & (gaps < _WIDTHS[1] * half + 1)).all()
-    if not steady or burst.size % 2:
-        return 0
-    return burst.size // 2 if rises else burst.size // 2 - 1
 
 
 def judge(seen: Sequence[Seen], clips: Sequence[Clip]) -> Finding:

@@ -50,13 +50,6 @@ class Resetter(Protocol):
         """Lets the firmware run from reset, within RESET_WITHIN_S. Raises TailscopeError."""
 
 
-class Counter(Protocol):
-    """Counts from outside what the core executes."""
-
-    def counts(self) -> bytes:
-        """The table of executions (docs/reference/simulator-files.md); asked after the capture."""
-
-
 class Board(ABC):
     """A board in use: a context manager, entered first and closed whatever happens.
 
@@ -79,9 +72,10 @@ class Board(ABC):
         Raises TailscopeError, also where the board cannot do as asked.
         """
 
-    @property
-    def counter(self) -> Counter | None:
-        """Who counts on this board; None where nobody can."""
+    def counts(self) -> bytes | None:
+        """The table of what the core executed, counted from outside (docs/reference/
+        simulator-files.md); asked after the capture. None where nobody counts.
+        """
         return None
 
     def resetter(self, _debugger: Resetter | None) -> Resetter | None:

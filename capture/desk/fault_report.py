@@ -16,15 +16,17 @@ from __future__ import annotations
 import subprocess
 import sys
 from collections.abc import Callable, Sequence
-from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Protocol
+from typing import TYPE_CHECKING
 
 from base.files.errors import TailscopeError, first_line
 from base.paths import ROOT
 from base.processes import children
 from capture.desk.board import ProbeAddress
+
+if TYPE_CHECKING:  # it loads pyOCD
+    from capture.desk.debug_probe import ProbeSession
 
 SHCSR_TO_BFAR = 0xE000_ED24
 S_LOCKUP = 1 << 19
@@ -49,20 +51,6 @@ MOST_STACK_WORDS = 2048
 
 ADDR2LINE = "arm-none-eabi-addr2line"
 ADDR2LINE_WITHIN_S = 20.0
-
-
-class Probe(Protocol):
-    """A debug probe that can halt the core for a look, as a ProbeSession can."""
-
-    @property
-    def sram(self) -> range:
-        """The addresses of the SRAM in which stacks lie."""
-
-    def read_words(self, address: int, count: int) -> Sequence[int]: ...
-
-    def read_register(self, name: str) -> int: ...
-
-    def halted(self) -> AbstractContextManager[int]: ...
 
 
 @dataclass(frozen=True)
@@ -91,7 +79,7 @@ class FaultRegisters:
     """Where the fault was taken; None where no frame is found."""
 
 
-def report(probe: Probe, elf: Path) -> str:
+def report(probe: ProbeSession, elf: Path) -> str:
     """The sentence for the board behind `probe`, which runs the firmware `elf`.
 
     A core that runs is halted for the look and runs on. Raises what the probe raises.
@@ -169,7 +157,7 @@ def _causes(registers: FaultRegisters) -> list[str]:
     return causes
 
 
-def _frame(core: Probe, astray: bool) -> Frame | None:
+def _frame(core: ProbeSession, astray: bool) -> Frame | None:
     """The frame of the fault.
 
     A thread that uses the process stack leaves it on top of that. Else it is on the main stack,
@@ -187,14 +175,14 @@ def _frame(core: Probe, astray: bool) -> Frame | None:
     return on_process if on_process and not on_process.exception else on_main
 
 
-def _stack(core: Probe, top: int, most_words: int) -> Sequence[int]:
+def _stack(core: ProbeSession, top: int, most_words: int) -> Sequence[int]:
     """Words from the top of a stack on, as far as there is memory."""
     if top % 4 or top not in core.sram:
         return []
     return core.read_words(top, min(most_words, (core.sram.stop - top) // 4))
 
 
-def _frame_in(core: Probe, words: Sequence[int], astray: bool) -> Frame | None:
+def _frame_in(core: ProbeSession, words: Sequence[int], astray: bool) -> Frame | None:
     """What these words are if they are a frame: its PC is code, or just not that; its xPSR has
     Thumb set.
     """

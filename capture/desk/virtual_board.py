@@ -12,7 +12,7 @@ from types import TracebackType
 from base.files.errors import CaptureError
 from base.run_folder.channels import CHANNELS
 from capture.desk.bench import BoardResource
-from capture.desk.board import Board, Connections, Counter, ProbeAddress
+from capture.desk.board import Board, Connections, ProbeAddress
 from capture.desk.fault_report import post_mortem
 from simulator.build import build, version
 from simulator.outputs import note_sentences
@@ -40,11 +40,6 @@ class VirtualBoard(Board):
     options: Sequence[str] = STRICT
     served: Served = field(init=False)
     _open: ExitStack = field(default_factory=ExitStack, init=False)
-
-    @property
-    def counter(self) -> Counter | None:
-        """The board itself, if it counts."""
-        return self if self.counted else None
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
@@ -99,9 +94,9 @@ class VirtualBoard(Board):
             return ()
         return post_mortem(self._probe(self.served), elf)
 
-    def counts(self) -> bytes:
+    def counts(self) -> bytes | None:
         """The table of the executions that it counted; a row is there before its record is."""
-        return self.served.windows()
+        return self.served.windows() if self.counted else None
 
     def tools(self) -> Mapping[str, str]:
         """The versions of the simulator and, where it has a probe, of pyOCD."""

@@ -33,11 +33,11 @@ def test_the_virtual_board_tells_where_it_is_heard(tmp_path: Path) -> None:
 
 
 def test_only_the_virtual_board_is_a_counter(tmp_path: Path) -> None:
-    assert NucleoBoard(VIRTUAL).counter is None
+    assert NucleoBoard(VIRTUAL).counts() is None
     program = listening(tmp_path, before='echo counted > "$(echo "$@" | sed "s/.*--windows //; s/ .*//")"')
     with VirtualBoard(VIRTUAL, program, looks=(0x0800_0100, 0x0800_0200)) as board:
         board.load(FIRMWARE, IMAGE)
-        assert board.counter and board.counter.counts() == b"counted\n"
+        assert board.counts() == b"counted\n"
     words = " ".join(asked(tmp_path))
     assert "--count=look0=0x8000100 --count=look1=0x8000200 --count-window OP" in words
     assert asked(tmp_path)[-2:] == ["--instructions-while", "CRIT"]

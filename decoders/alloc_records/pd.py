@@ -8,7 +8,6 @@ from pathlib import Path
 
 import sigrokdecode as srd
 
-RX, TX = range(2)
 ANN_FIELD, ANN_GOOD, ANN_BAD, ANN_WARNING = range(6, 10)
 BIN_RECORDS, BIN_DAMAGED = range(2)
 
