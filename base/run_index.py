@@ -40,7 +40,7 @@ MOST_REASON = 600
 _OF_ALL = ("board", "analyzer", "samplerate_hz", "verdict")
 """Of what every run.json has."""
 _STAMP = re.compile(r"\d{8}T\d{6}Z")
-_MARKS = (names.MANIFEST, names.IMAGE, names.OBSERVED)
+_MARKS = {names.MANIFEST, names.IMAGE, names.OBSERVED}
 
 
 def index(folder: Path) -> pl.DataFrame:
@@ -56,33 +56,22 @@ def index(folder: Path) -> pl.DataFrame:
 
 def _rows(folder: Path) -> Iterator[Mapping[str, Any]]:
     """Of the run folders below `folder`, however deep up to DEEPEST; none within another."""
-    waiting = [(folder, 0)]
-    while waiting:
-        place, depth = waiting.pop()
-        try:
-            entries = [entry for entry in os.scandir(place) if not entry.name.startswith(".")]
-        except OSError:  # it went, or may not be read
-            continue
-        if depth and any(entry.name in _MARKS for entry in entries):
+    for parent, folders, files in os.walk(folder):
+        place = Path(parent)
+        identity = place.relative_to(folder)
+        if place != folder and not _MARKS.isdisjoint((*folders, *files)):
+            folders.clear()
             status = None
             with suppress(OSError):
                 status = (place / names.MANIFEST).stat()
-            identity = place.relative_to(folder).as_posix()
-            yield _row(place, identity, status and (status.st_mtime_ns, status.st_size))
-        elif depth < DEEPEST:
-            waiting += [(place / entry.name, depth + 1) for entry in entries if _is_folder(entry)]
+            yield _row(place, identity.as_posix(), status and (status.st_mtime_ns, status.st_size))
+        deep = len(identity.parts) == DEEPEST
+        folders[:] = [] if deep else [name for name in folders if name[0] != "." and _is_text(name)]
 
 
-def _is_folder(entry: os.DirEntry[str]) -> bool:
-    """True if it is a folder of its own: a link could lead round in a circle.
-
-    A name that is no text has no place in a table.
-    """
-    try:
-        entry.name.encode()
-        return entry.is_dir(follow_symlinks=False)
-    except (OSError, UnicodeEncodeError):
-        return False
+def _is_text(name: str) -> bool:
+    """A name that is none has no place in a table."""
+    return name.encode(errors="ignore").decode() == name
 
 
 def latest(runs: pl.DataFrame) -> pl.DataFrame:

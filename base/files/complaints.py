@@ -136,8 +136,6 @@ def first_complaint(error: ValidationError, values: object) -> WrongValueError:
         return raised.under(place)
     if kind == "missing":
         return WrongValueError("is missing", *place, details["loc"][-1], remedy="add it")
-    if kind == "extra_forbidden":
-        return WrongValueError("is unknown", *place, remedy="drop it")
     if kind == "union_tag_not_found":
         return WrongValueError("is missing", *place, _discriminator(context), remedy="add it")
     if kind == "union_tag_invalid":
