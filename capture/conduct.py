@@ -252,7 +252,7 @@ def begin_folder(runs: Path, name: RunName, began: datetime, kind: Kind) -> RunF
 
     Raises TailscopeError where it cannot be made; then nothing of it is left.
     """
-    folder = RunFolder.create(runs, began, *name)
+    folder = RunFolder.create(runs, began, name)
     try:
         kind.keep_known(folder)
     except WriteError:

@@ -28,7 +28,7 @@ _STEPS = 1 << 48
 """Of a range: two differences that lie closer together are one, but for rounding."""
 
 
-def hodges_lehmann(x: Floats, y: Floats, confidence: float = CONFIDENCE) -> tuple[float, tuple[float, float]]:
+def hodges_lehmann(x: Floats, y: Floats) -> tuple[float, tuple[float, float]]:
     """The median of all differences x - y, in the unit of the samples, and its interval.
 
     The interval holds the shifts that a Mann-Whitney test would not reject, by the normal
@@ -45,7 +45,7 @@ def hodges_lehmann(x: Floats, y: Floats, confidence: float = CONFIDENCE) -> tupl
     def ranked(rank: int) -> float:
         return at_rank(min(max(rank, 1), pairs))
 
-    half_width = float(scipy.special.ndtri((1 + confidence) / 2)) * math.sqrt(pairs * (m + n + 1) / 12)
+    half_width = float(scipy.special.ndtri((1 + CONFIDENCE) / 2)) * math.sqrt(pairs * (m + n + 1) / 12)
     lowest = math.floor(pairs / 2 - half_width)
     estimate = (ranked((pairs + 1) // 2) + ranked(pairs // 2 + 1)) / 2
     return estimate, (ranked(lowest), ranked(pairs + 1 - lowest))

@@ -88,16 +88,14 @@ _KEPT = 1024
 Interval = tuple[float | int, float | int]
 
 
-def percentile_intervals(values: npt.ArrayLike, confidence: float = CONFIDENCE) -> dict[str, Interval | None]:
+def percentile_intervals(values: npt.ArrayLike) -> dict[str, Interval | None]:
     """The interval of each of PERCENTILES for `values`, one-dimensional and in any order.
 
     None where the values are too few for the percentile.
     """
     ordered = np.sort(np.asarray(values))
     return {
-        name: percentile_interval(ordered, share, confidence)
-        if len(ordered) >= samples_needed(share)
-        else None
+        name: percentile_interval(ordered, share) if len(ordered) >= samples_needed(share) else None
         for name, share in PERCENTILES.items()
     }
 

@@ -95,24 +95,15 @@ class RunFolder:
         self.path = path
 
     @classmethod
-    def create(
-        cls,
-        runs: Path,
-        time: datetime,
-        scenario: str,
-        allocator: str,
-        board: str,
-        options: tuple[str, ...] = (),
-    ) -> RunFolder:
+    def create(cls, runs: Path, time: datetime, name: RunName) -> RunFolder:
         """Creates the folder of a run that began at `time` (UTC) in `runs`.
 
         Where the name is taken, -2, -3… is added to it. Raises CaptureError where it cannot be
         made.
         """
-        name = RunName(scenario, allocator, board, options).at(time)
         try:
             runs.mkdir(parents=True, exist_ok=True)
-            return cls(_first_free(runs, name))
+            return cls(_first_free(runs, name.at(time)))
         except OSError as error:
             raise CaptureError(f"No run folder can be created in {runs}: {why(error)}.") from None
 

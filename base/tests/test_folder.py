@@ -27,7 +27,7 @@ TIME = datetime(2026, 2, 3, 4, 5, 6, tzinfo=UTC)
 
 
 def create(runs: Path) -> RunFolder:
-    return RunFolder.create(runs, TIME, "mem_frag", "tlsf", "virtual")
+    return RunFolder.create(runs, TIME, RunName("mem_frag", "tlsf", "virtual"))
 
 
 def test_names_are_time_scenario_allocator_board_and_a_number_when_taken(tmp_path: Path) -> None:

@@ -19,7 +19,7 @@ from base.processes import signals
 from firmware.build import catalogue, host_heap, host_search
 from firmware.build import image as firmware
 from firmware.build.host_search import Goal, Progress, Ranking, Terms
-from scenarios.operations import MAX_SLOTS, Allocate, Free, Image, Operation, encode
+from scenarios.operations import MAX_SLOTS, Allocate, Free, Image, encode
 from scenarios.stimulus import NO_STIMULUS
 from scenarios.trace import ALLOCATE, Operations
 from studies import sections
@@ -66,11 +66,11 @@ def longest(allocator: str, operations: Operations) -> dict[Goal, Section]:
 
 def image(operations: Operations) -> Image:
     """The operations as the firmware runs them, without a stimulus. Raises ImageError."""
-    return Image("adversary", NO_STIMULUS, tuple(_operation(*row) for row in operations.tolist()))
-
-
-def _operation(kind: int, slot: int, size: int, _alignment: int) -> Operation:
-    return Allocate(slot, size) if kind == ALLOCATE else Free(slot)
+    steps = (
+        Allocate(slot, size) if kind == ALLOCATE else Free(slot)
+        for kind, slot, size, _ in operations.tolist()
+    )
+    return Image("adversary", NO_STIMULUS, tuple(steps))
 
 
 What = Literal["allocate", "free", "fragmentation"]

@@ -52,11 +52,6 @@ class Part(Document):
         cell = self.rows[row][self.columns.index(column)]
         return None if isinstance(cell, str) else cell
 
-    def cells(self) -> Iterator[tuple[str, str, Printed]]:
-        """Row, column and figure of every cell."""
-        for row, figures in self.rows.items():
-            yield from ((row, column, figure) for column, figure in zip(self.columns, figures, strict=True))
-
 
 Verdict = Literal["holds", "reverses", "cannot be told"]
 """What becomes of a publication's conclusion here."""
