@@ -10,7 +10,12 @@ overwritten returns; each section is a few statements of one form, on whatever c
 from __future__ import annotations
 
 import random
-from collections.abc import Callable, Iterator
+import re
+from collections import defaultdict
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import count
+from typing import Any
 
 from quality.soundness.compiling import Chip
 
@@ -66,116 +71,125 @@ void reset(void) {
 """
 
 
-class _Branching:
-    """Writes one function's statements; `depth` limits how deep its loops go."""
+Form = tuple[Any, ...]
+"""A text, and what each of its places `$0`, `$1` … is drawn from, in this order: a sequence, or a
+function of the generator and of what was drawn before.
+"""
+Parts = Mapping[str, Callable[[int], str]]
+"""By name the further places of a text, each written anew: by the depth of the loops below it."""
 
-    def __init__(self, draw: random.Random, helpers: int) -> None:
-        self._draw = draw
-        self._helpers = helpers
-        self._names = 0
 
-    def statements(self, depth: int, indent: str) -> Iterator[str]:
-        forms = [self._sum, self._sum, self._branch, self._memory]
-        if depth:
-            forms += [self._counted, self._counted_down, self._shifted, self._walked, self._called]
-            forms += [self._triangle, self._told, self._split, self._at_one_lap]
-        for _ in range(self._draw.randint(1, 3)):
-            yield from self._draw.choice(forms)(depth, indent)
+@dataclass
+class _Writer:
+    """Writes statements. `deep` are the forms of loops and of calls, `most` is how many statements
+    stand together. In a form `$i`, `$j` and `$n` are names that no other has, `$body` are
+    statements, `$less` less deep ones, and `$first` is one of the first form.
+    """
 
-    def _name(self) -> str:
-        self._names += 1
-        return f"i{self._names}"
+    draw: random.Random
+    forms: Sequence[Form] = ()
+    deep: Sequence[Form] = ()
+    parts: Parts = field(default_factory=dict)
+    most: int = 1
+    name: str = "i"
 
-    def _sum(self, _: int, indent: str) -> Iterator[str]:
-        sign = self._draw.choice("+-^|&*")
-        yield f"{indent}x = (x {sign} {self._draw.randint(1, 999)}u) + y;\n"
-        if self._draw.random() < 0.3:
-            yield f"{indent}y = x / ((y & {self._draw.choice((7, 255, 65535))}u) + 1u);\n"
+    def __post_init__(self) -> None:
+        self.names = (f"{self.name}{number}" for number in count())
+        self.parts = {
+            "body": lambda depth: self.statements(depth - 1),
+            "less": lambda depth: self.statements(depth - 2),
+            "first": lambda _: self.filled(self.forms[0]),
+            **self.parts,
+        }
 
-    def _memory(self, _: int, indent: str) -> Iterator[str]:
-        yield f"{indent}data[(x >> {self._draw.randint(0, 9)}) & 63u] += bytes[y & 63u] + table[x & 15u];\n"
+    def statements(self, depth: int) -> str:
+        """A few, with loops and calls where `depth` is above 0."""
+        forms = [*self.forms, *(self.deep if depth > 0 else ())]
+        several = range(self.draw.randint(1, self.most))
+        return "".join(self.filled(self.draw.choice(forms), depth) for _ in several)
 
-    def _branch(self, depth: int, indent: str) -> Iterator[str]:
-        yield f"{indent}if (x & {1 << self._draw.randint(0, 9)}u) {{\n"
-        yield from self.statements(max(depth - 1, 0), indent + "    ")
-        yield f"{indent}}} else {{\n"
-        yield from self._sum(depth, indent + "    ")
-        yield f"{indent}}}\n"
+    def filled(self, form: Form, depth: int = 0) -> str:
+        """The text of a form, with all its places."""
+        text, *places = form
+        drawn: list[Any] = []
+        for place in places:
+            drawn.append(place(self.draw, *drawn) if callable(place) else self.draw.choice(place))
+        names: defaultdict[str, str] = defaultdict(lambda: next(self.names))
 
-    def _counted(self, depth: int, indent: str) -> Iterator[str]:
-        name, most, step = self._name(), self._draw.randint(1, 12), self._draw.randint(1, 3)
-        kind = self._draw.choice(("uint32_t", "int32_t", "uint8_t"))
-        yield f"{indent}for ({kind} {name} = 0; {name} < {most}; {name} += {step}) {{\n"
-        yield from self._body(depth, indent)
+        def written(text: str) -> str:
+            return re.sub(r"\$(\d|[a-z]+)", part, text)
 
-    def _counted_down(self, depth: int, indent: str) -> Iterator[str]:
-        name = self._name()
-        first = f"(x & {self._draw.choice((3, 7, 15))}u) + 1u"
-        yield f"{indent}for (uint32_t {name} = {first}; {name}; {name}--) {{\n"
-        yield from self._body(depth, indent)
+        def part(place: re.Match[str]) -> str:
+            if place[1].isdigit():
+                return written(str(drawn[int(place[1])]))
+            write = self.parts.get(place[1])
+            return write(depth) if write else names[place[1]]
 
-    def _shifted(self, depth: int, indent: str) -> Iterator[str]:
-        name = self._name()
-        by = self._draw.choice((4, 5, 8))
-        yield f"{indent}for (uint32_t {name} = x; {name}; {name} >>= {by}) {{\n"
-        yield f"{indent}    KEEP(x);\n"
-        yield from self._body(depth - 1, indent)
+        return written(text)
 
-    def _walked(self, depth: int, indent: str) -> Iterator[str]:
-        name, words = self._name(), self._draw.randint(1, 12)
-        first = self._draw.randint(0, 64 - words)
-        ends = f"{name} != &data[{first + words}]"
-        yield f"{indent}for (uint32_t *{name} = &data[{first}]; {ends}; {name}++) {{\n"
-        yield f"{indent}    x ^= *{name};\n"
-        yield from self._body(depth - 1, indent)
 
-    def _called(self, _: int, indent: str) -> Iterator[str]:
-        if self._helpers:
-            which = self._draw.randrange(self._helpers)
-            yield f"{indent}x += helper{which}(y, {self._draw.randint(1, 9)}u);\n"
+_SUM: Form = (
+    "x = (x $0 $1u) + y;\n$2",
+    "+-^|&*",
+    range(1, 1000),
+    lambda draw, *_: (
+        f"y = x / ((y & {draw.choice((7, 255, 65535))}u) + 1u);\n" if draw.random() < 0.3 else ""
+    ),
+)
+_STATEMENTS: Sequence[Form] = (
+    _SUM,
+    _SUM,
+    ("if (x & $0u) {\n$body} else {\n$first}\n", [1 << bit for bit in range(10)]),
+    ("data[(x >> $0) & 63u] += bytes[y & 63u] + table[x & 15u];\n", range(10)),
+)
 
-    def _triangle(self, depth: int, indent: str) -> Iterator[str]:
-        outer, inner, most = self._name(), self._name(), self._draw.randint(2, 9)
-        ways = (
-            f"uint32_t {inner} = 0; {inner} < {outer}; {inner}++",
-            f"uint32_t {inner} = {outer}; {inner} < {most}; {inner}++",
-            f"int32_t {inner} = (int32_t){outer}; {inner} >= 0; {inner} -= 2",
-        )
-        yield f"{indent}for (uint32_t {outer} = 0; {outer} < {most}; {outer}++) {{\n"
-        yield f"{indent}    for ({self._draw.choice(ways)}) {{\n"
-        yield from self._body(depth - 1, indent + "    ")
-        yield f"{indent}    KEEP(x);\n{indent}}}\n"
 
-    def _at_one_lap(self, depth: int, indent: str) -> Iterator[str]:
-        name, most = self._name(), self._draw.randint(2, 9)
-        test = f"{name} {self._draw.choice(('==', '!=', '<', '>='))} {self._draw.randrange(most)}"
-        yield f"{indent}for (uint32_t {name} = 0; {name} < {most}; {name}++) {{\n"
-        yield f"{indent}    if ({test}) {{\n"
-        yield from self._body(depth - 1, indent + "    ")
-        yield f"{indent}    KEEP(x);\n{indent}}}\n"
-
-    def _told(self, depth: int, indent: str) -> Iterator[str]:
-        """How often it goes round, only the pragma tells."""
-        name, most = self._name(), self._draw.choice((3, 7, 15))
-        keep = f"KEEP({name});"
-        heads = (
-            (f"while ({name}) {{", f"{name}--; {keep}", "}"),
-            (f"for (; {name} > 0; {name}--) {{", keep, "}"),
-            (f"for (; data[{name}] = x, {name};) {{", f"{name}--; {keep}", "}"),
-            ("do {", keep, f"}} while ({name}-- > 1);"),
-        )
-        head, step, end = self._draw.choice(heads)
-        yield f"{indent}uint32_t {name} = (x & {most - 1}u) + 1u;\n{indent}{keep}\n"
-        yield f'{indent}_Pragma("loopbound min 1 max {most}")\n{indent}{head}\n'
-        yield from self.statements(max(depth - 1, 0), indent + "    ")
-        yield f"{indent}    {step}\n{indent}{end}\n"
-
-    def _split(self, _: int, indent: str) -> Iterator[str]:
-        yield f"{indent}x += split(y & 3u, x);\n"
-
-    def _body(self, depth: int, indent: str) -> Iterator[str]:
-        yield from self.statements(max(depth - 1, 0), indent + "    ")
-        yield f"{indent}    KEEP(x);\n{indent}}}\n"
+def _branching(draw: random.Random, helpers: int) -> _Writer:
+    """Of a function that may call so many."""
+    loops: list[Form] = [
+        (
+            "for ($2 $i = 0; $i < $0; $i += $1) {\n$bodyKEEP(x);\n}\n",
+            range(1, 13),
+            range(1, 4),
+            ("uint32_t", "int32_t", "uint8_t"),
+        ),
+        ("for (uint32_t $i = (x & $0u) + 1u; $i; $i--) {\n$bodyKEEP(x);\n}\n", (3, 7, 15)),
+        ("for (uint32_t $i = x; $i; $i >>= $0) {\nKEEP(x);\n$lessKEEP(x);\n}\n", (4, 5, 8)),
+        (
+            "for (uint32_t *$i = &data[$1]; $i != &data[$1 + $0]; $i++) {\nx ^= *$i;\n$lessKEEP(x);\n}\n",
+            range(1, 13),
+            lambda draw, words: draw.randint(0, 64 - words),
+        ),
+        ("x += helper$0(y, $1u);\n", range(helpers), range(1, 10)) if helpers else ("",),
+        (
+            "for (uint32_t $i = 0; $i < $0; $i++) {\nfor ($1) {\n$lessKEEP(x);\n}\nKEEP(x);\n}\n",
+            range(2, 10),
+            (
+                "uint32_t $j = 0; $j < $i; $j++",
+                "uint32_t $j = $i; $j < $0; $j++",
+                "int32_t $j = (int32_t)$i; $j >= 0; $j -= 2",
+            ),
+        ),
+        # How often it goes round, only the pragma tells.
+        (
+            'uint32_t $i = (x & ($0u - 1u)) + 1u;\nKEEP($i);\n_Pragma("loopbound min 1 max $0")\n$1\n',
+            (3, 7, 15),
+            (
+                "while ($i) {\n$body$i--; KEEP($i);\n}",
+                "for (; $i > 0; $i--) {\n$bodyKEEP($i);\n}",
+                "for (; data[$i] = x, $i;) {\n$body$i--; KEEP($i);\n}",
+                "do {\n$bodyKEEP($i);\n} while ($i-- > 1);",
+            ),
+        ),
+        ("x += split(y & 3u, x);\n",),
+        (
+            "for (uint32_t $i = 0; $i < $0; $i++) {\nif ($i $1 $2) {\n$lessKEEP(x);\n}\nKEEP(x);\n}\n",
+            range(2, 10),
+            ("==", "!=", "<", ">="),
+            lambda draw, most, _: draw.randrange(most),
+        ),
+    ]
+    return _Writer(draw, _STATEMENTS, loops, most=3)
 
 
 def branching_program(seed: int, sections: int, rounds: int, accelerator: int, chip: Chip) -> str:
@@ -185,15 +199,13 @@ def branching_program(seed: int, sections: int, rounds: int, accelerator: int, c
     draw = random.Random(seed)
     parts = [HEAD]
     for number in range(4):
-        writer = _Branching(draw, number)
         parts.append(f"__attribute__((noinline)) static uint32_t helper{number}(uint32_t y, uint32_t n) {{\n")
         parts.append("    uint32_t x = n;\n    for (uint32_t lap = 0; lap < n; lap++) {\n        KEEP(x);\n")
-        parts += [*writer.statements(1, "        "), "    }\n    return x;\n}\n"]
+        parts += [_branching(draw, number).statements(1), "    }\n    return x;\n}\n"]
     for number in range(sections):
-        writer = _Branching(draw, 4)
         parts.append(f"__attribute__((noinline)) static void section{number}(uint32_t x, uint32_t y) {{\n")
         parts.append('    __asm__ volatile("cpsid i" ::: "memory");\n')
-        parts += writer.statements(3, "    ")
+        parts.append(_branching(draw, 4).statements(3))
         parts.append('    data[0] = x + y;\n    __asm__ volatile("cpsie i" ::: "memory");\n}\n')
     calls = "".join(f"        section{number}(draw(), draw());\n" for number in range(sections))
     return "".join(parts) + TAIL % (chip.acr, accelerator, rounds, calls)
@@ -207,50 +219,18 @@ _MEMORY = (
     "ldrd r0, r1, [r4, #8]", "strd r0, r1, [r4, #8]", "ldm r4, {r0, r1, r2, r3}", "stm r4, {r0, r1}",
     "push {r0, r1, r2}\\n pop {r0, r1, r2}", "ldr r2, [sp]", "mrs r0, primask", "dsb", "isb",
 )  # fmt: skip
-
-
-class _Straight:
-    def __init__(self, draw: random.Random, name: str) -> None:
-        self._draw = draw
-        self._name = name
-        self._labels = 0
-
-    def body(self, depth: int) -> Iterator[str]:
-        for _ in range(self._draw.randint(1, 12)):
-            kinds = [self._plain] * 8 + [self._literal, self._over, self._skipped, self._called]
-            yield from self._draw.choice(kinds + [self._loop] * (2 if depth else 0))(depth)
-
-    def _plain(self, _: int) -> Iterator[str]:
-        yield self._draw.choice(self._draw.choice((_SHORT, _SHORT, _WIDE, _MEMORY)))
-
-    def _literal(self, _: int) -> Iterator[str]:
-        yield f"ldr r{self._draw.randint(0, 3)}, ={self._draw.randrange(1 << 31, 1 << 32):#x}"
-
-    def _skipped(self, _: int) -> Iterator[str]:
-        yield "cmp r0, r1"
-        yield "it eq"
-        yield "addeq r0, r0, #1"
-
-    def _over(self, _: int) -> Iterator[str]:
-        label = self._label()
-        yield f"b {label}"
-        yield from (self._draw.choice(_SHORT) for _ in range(self._draw.randint(0, 6)))
-        yield f"{label}:"
-
-    def _called(self, _: int) -> Iterator[str]:
-        yield f"bl leaf{self._draw.randrange(3)}"
-
-    def _loop(self, depth: int) -> Iterator[str]:
-        label, counter = self._label(), f"r{5 + depth}"
-        yield f"movs {counter}, #{self._draw.randint(1, 9)}"
-        yield f"{label}:"
-        yield from self.body(depth - 1)
-        yield f"subs {counter}, #1"
-        yield f"bne.{self._draw.choice('nw')} {label}" if depth == 1 else f"bne {label}"
-
-    def _label(self) -> str:
-        self._labels += 1
-        return f".L{self._name}_{self._labels}"
+_PLAIN: Form = ("$1\n", (_SHORT, _SHORT, _WIDE, _MEMORY), lambda draw, lines: draw.choice(lines))
+_INSTRUCTIONS: Sequence[Form] = (
+    *[_PLAIN] * 8,
+    ("ldr r$0, =$1\n", range(4), range(1 << 31, 1 << 32)),
+    (
+        "b $i\n$0$i:\n",
+        lambda draw: "".join(f"{draw.choice(_SHORT)}\n" for _ in range(draw.randint(0, 6))),
+    ),
+    ("cmp r0, r1\nit eq\naddeq r0, r0, #1\n",),
+    ("bl leaf$0\n", range(3)),
+)
+_LAPS: Form = ("movs $counter, #$0\n$i:\n$body subs $counter, #1\nbne$width $i\n", range(1, 10))
 
 
 def straight_program(seed: int, sections: int, rounds: int, accelerator: int, chip: Chip) -> str:
@@ -262,9 +242,14 @@ def straight_program(seed: int, sections: int, rounds: int, accelerator: int, ch
     for number in range(3):
         body = "\\n ".join(draw.choices(_SHORT + _WIDE, k=draw.randint(1, 5)))
         parts.append(_naked(f"leaf{number}", f"{body}\\n bx lr"))
+    of_loops: Parts = {
+        "counter": lambda depth: f"r{5 + depth}",
+        "width": lambda depth: f".{draw.choice('nw')}" if depth == 1 else "",
+    }
     for number in range(sections):
+        writer = _Writer(draw, _INSTRUCTIONS, [_LAPS] * 2, of_loops, most=12, name=f".Lsection{number}_")
         lines = ["push {r4, r5, r6, r7, lr}", "ldr r4, =data", "movs r5, #8", "cpsid i"]
-        lines += [*_Straight(draw, f"section{number}").body(2), "cpsie i", "pop {r4, r5, r6, r7, pc}"]
+        lines += [*writer.statements(2).splitlines(), "cpsie i", "pop {r4, r5, r6, r7, pc}"]
         parts.append(_naked(f"section{number}", "\\n ".join(lines)))
     calls = "".join(f"        section{number}();\n" for number in range(sections))
     return "".join(parts) + TAIL % (chip.acr, accelerator, rounds, calls)
@@ -353,133 +338,92 @@ void reset(void) {
 """
 
 
-class _Unusual:
-    """Writes sections and handlers of one program for a chip."""
+def _masked(text: str, ends: str = "UNMASK;", where: str = "APART") -> str:
+    return f"static {where} void section$n(uint32_t x) {{\n    MASK;\n    $any {text} $any\n    words[1] = x; {ends}\n}}\n"
 
-    def __init__(self, draw: random.Random, chip: Chip) -> None:
-        self._draw = draw
-        self._chip = chip
 
-    def form(self) -> Callable[[int], str]:
-        forms = [
-            self._slow_bus,
-            self._late_store,
-            self._tail_call,
-            self._code_in_ram,
-            self._jump,
-            self._packed,
-        ]
-        if self._chip.mainline:
-            forms += [self._service, self._bit_band, self._bit_band, self._overwritten, self._unaligned]
-        if self._chip.name == "stm32f407vg":
-            forms += [self._second_sram, self._second_sram]
-        return self._draw.choice(forms)
+_ANYWHERE: Form = (
+    "$1",
+    range(1, 100),
+    (
+        "x = x * $0u + words[x & 31u];",
+        "words[$0 & 31] ^= x; x += bytes[x & 31u];",
+        "for (uint32_t i = 0; i < $0u % 7u + 1u; i++) { KEEP(x); x += words[i]; }",
+        "if (x & (1u << ($0 % 8))) { x += leaf(x); }",
+        "x ^= x >> 3;",
+    ),
+)
 
-    def _plain(self) -> str:
-        k = self._draw.randint(1, 99)
-        return self._draw.choice(
+
+def _some(draw: random.Random, least: int = 0) -> str:
+    """Up to three statements."""
+    return " ".join(_Writer(draw).filled(_ANYWHERE) for _ in range(draw.randint(least, 3)))
+
+
+def _unusual_forms(chip: Chip) -> list[Form]:
+    """Of the sections that this chip can have."""
+    registers = ("COUNTER", "REGISTER(0x4000002C)", f"REGISTER({chip.edges:#x})")
+    forms: list[Form] = [
+        (
+            _masked("for (uint32_t i = 0; i < $1u; i++) { KEEP(x); $0 }"),
+            ("$2 = x;", "x += $2;", "$2 += x;", "$2 = x; $2 = x + 1u;"),
+            range(1, 5),
+            registers,
+        ),
+        (
+            "static APART void part$n(uint32_t x) { MASK; words[2] = words[x & 31u]; $0 UNMASK; }\n"
+            "static APART void section$n(uint32_t x) { $1 = x; $2 MASK; $1 = x; x = leaf(x); words[3] = x; UNMASK; }\n",
+            _some,
+            registers,
+            ("part$n(x);", "x = leaf(x); $1 = x; part$n(x);"),
+        ),
+        ("static APART void section$n(uint32_t x) {\n    MASK;\n    $some\n    done(x);\n}\n",),
+        (
+            "$1",
+            ("in_ram", "back"),
+            lambda draw, _: (
+                _masked("x = $0(x);") if draw.random() < 0.5 else _masked("x += $0(x);", where="IN_RAM")
+            ),
+        ),
+        (
+            "static APART void section$n(uint32_t x) {\n    if (set_jump(place) == 0) {\n        MASK;\n"
+            "        $some if (x & 1u) { long_jump(place, 1); }\n        words[1] = x; UNMASK;\n"
+            "    } else {\n        $more words[2] = x; UNMASK;\n    }\n}\n",
+        ),
+        (
+            "static APART void all$n(struct record *all, uint32_t x) {\n    MASK; $any\n"
+            "    for (uint32_t i = 0; i < $0u; i++) { x += all[i].b + all[i].c; all[i].d = x; }\n    UNMASK;\n}\n"
+            "static APART void section$n(uint32_t x) { all$n(records, x); }\n",
+            range(1, 7),
+        ),
+    ]
+    alias = "REGISTER($0u + 4u * (i & 7u))"
+    of_sram = "REGISTER(0x22000000u + ((uint32_t)&flags & 0xFFFFFu) * 32u + 4u * (i & 31u))"
+    bit_band: Form = (
+        _masked("for (uint32_t i = 0; i < $3u; i++) { $2 }"),
+        [0x4200_0000 + 32 * offset for offset in (0x24, 0x2C, chip.edges - 0x4000_0000)],
+        (alias, alias, of_sram),
+        ("$1 = x & 1u;", "x += $1;", "$1 ^= 1u;"),
+        range(1, 9),
+    )
+    if chip.mainline:
+        forms += [
             (
-                f"x = x * {k}u + words[x & 31u];",
-                f"words[{k & 31}] ^= x; x += bytes[x & 31u];",
-                f"for (uint32_t i = 0; i < {k % 7 + 1}u; i++) {{ KEEP(x); x += words[i]; }}",
-                f"if (x & {1 << k % 8}u) {{ x += leaf(x); }}",
-                "x ^= x >> 3;",
-            )
-        )
-
-    def _some(self, least: int = 0, most: int = 3) -> str:
-        return " ".join(self._plain() for _ in range(self._draw.randint(least, most)))
-
-    def _masked(self, number: int, text: str, ends: str = "UNMASK;") -> str:
-        return (
-            f"static APART void section{number}(uint32_t x) {{\n    MASK;\n    {self._some()} {text} "
-            f"{self._some()}\n    words[1] = x; {ends}\n}}\n"
-        )
-
-    def _register(self) -> str:
-        return self._draw.choice(("COUNTER", "REGISTER(0x4000002C)", f"REGISTER({self._chip.edges:#x})"))
-
-    def _slow_bus(self, number: int) -> str:
-        access = self._draw.choice(("{0} = x;", "x += {0};", "{0} += x;", "{0} = x; {0} = x + 1u;"))
-        times = self._draw.randint(1, 4)
-        body = access.format(self._register())
-        return self._masked(number, f"for (uint32_t i = 0; i < {times}u; i++) {{ KEEP(x); {body} }}")
-
-    def _late_store(self, number: int) -> str:
-        inside = f"static APART void part{number}(uint32_t x) {{ MASK; words[2] = words[x & 31u]; {self._some()} UNMASK; }}\n"
-        store = f"{self._register()} = x;"
-        calls = self._draw.choice((f"part{number}(x);", f"x = leaf(x); {store} part{number}(x);"))
-        own = f"static APART void section{number}(uint32_t x) {{ {store} {calls} MASK; {store} x = leaf(x); words[3] = x; UNMASK; }}\n"
-        return inside + own
-
-    def _tail_call(self, number: int) -> str:
-        return f"static APART void section{number}(uint32_t x) {{\n    MASK;\n    {self._some(1)}\n    done(x);\n}}\n"
-
-    def _code_in_ram(self, number: int) -> str:
-        call = self._draw.choice(("in_ram", "back"))
-        if self._draw.random() < 0.5:
-            return self._masked(number, f"x = {call}(x);")
-        return self._masked(number, f"x += {call}(x);").replace("static APART", "static IN_RAM", 1)
-
-    def _jump(self, number: int) -> str:
-        return (
-            f"static APART void section{number}(uint32_t x) {{\n    if (set_jump(place) == 0) {{\n        MASK;\n"
-            f"        {self._some(1)} if (x & 1u) {{ long_jump(place, 1); }}\n        words[1] = x; UNMASK;\n"
-            f"    }} else {{\n        {self._some(2)} words[2] = x; UNMASK;\n    }}\n}}\n"
-        )
-
-    def _overwritten(self, number: int) -> str:
-        return self._masked(number, "leaves_to();", "")
-
-    def _packed(self, number: int) -> str:
-        count = self._draw.randint(1, 6)
-        body = "x += all[i].b + all[i].c; all[i].d = x;"
-        return (
-            f"static APART void all{number}(struct record *all, uint32_t x) {{\n    MASK; {self._some()}\n"
-            f"    for (uint32_t i = 0; i < {count}u; i++) {{ {body} }}\n    UNMASK;\n}}\n"
-            f"static APART void section{number}(uint32_t x) {{ all{number}(records, x); }}\n"
-        )
-
-    def _unaligned(self, number: int) -> str:
-        at = self._draw.choice(("x & 31u", str(self._draw.randint(0, 9))))
-        return self._masked(number, f"x += read_at(bytes + ({at}));")
-
-    def _service(self, number: int) -> str:
-        times, level = self._draw.randint(1, 4), self._draw.choice((0x40, 0x80))
-        return (
-            f'static APART void section{number}(uint32_t x) {{\n    __asm__ volatile("msr basepri, %0\\n isb" ::"r"'
-            f'({level}) : "memory");\n    {self._some()}\n    for (uint32_t i = 0; i < {times}u; i++) {{ '
-            f'__asm__ volatile("svc 1" ::: "memory"); KEEP(x); }}\n    words[4] = x;\n'
-            '    __asm__ volatile("msr basepri, %0" ::"r"(0) : "memory");\n}\n'
-        )
-
-    def _bit_band(self, number: int) -> str:
-        offset = self._draw.choice((0x24, 0x2C, self._chip.edges - 0x4000_0000))
-        alias = f"REGISTER({0x4200_0000 + 32 * offset:#x}u + 4u * (i & 7u))"
-        of_sram = "REGISTER(0x22000000u + ((uint32_t)&flags & 0xFFFFFu) * 32u + 4u * (i & 31u))"
-        word = self._draw.choice((alias, alias, of_sram))
-        access = self._draw.choice(("{0} = x & 1u;", "x += {0};", "{0} ^= 1u;")).format(word)
-        return self._masked(
-            number, f"for (uint32_t i = 0; i < {self._draw.randint(1, 8)}u; i++) {{ {access} }}"
-        )
-
-    def _second_sram(self, number: int) -> str:
-        step = self._draw.randint(1, 2)
-        body = f"x += REGISTER(0x2001C000u + {4 * step}u * i); REGISTER(0x2001C100u + 4u * i) = x;"
-        return self._masked(
-            number, f"for (uint32_t i = 0; i < {self._draw.randint(1, 9)}u; i++) {{ {body} }}"
-        )
-
-    def handler(self, number: int) -> str:
-        """A section within the pended handler, perhaps the first there that uses floats."""
-        text = self._some(1)
-        if self._chip.floats and self._draw.random() < 0.7:
-            by = self._draw.randint(2, 9)
-            text = (
-                self._draw.choice((f"product = product * {by}.5f + 1.0f;", f"product = product / {by}.25f;"))
-                + text
-            )
-        return f"static APART void handled{number}(uint32_t x) {{ MASK; {text} words[5] = x; UNMASK; }}\n"
+                "static APART void section$n(uint32_t x) {\n"
+                '    __asm__ volatile("msr basepri, %0\\n isb" ::"r"($1) : "memory");\n    $any\n'
+                '    for (uint32_t i = 0; i < $0u; i++) { __asm__ volatile("svc 1" ::: "memory"); KEEP(x); }\n'
+                '    words[4] = x;\n    __asm__ volatile("msr basepri, %0" ::"r"(0) : "memory");\n}\n',
+                range(1, 5),
+                (0x40, 0x80),
+            ),
+            *[bit_band] * 2,
+            (_masked("leaves_to();", ""),),
+            (_masked("x += read_at(bytes + ($1));"), range(10), ("x & 31u", "$0")),
+        ]
+    if chip.name == "stm32f407vg":
+        words = "x += REGISTER(0x2001C000u + $0u * i); REGISTER(0x2001C100u + 4u * i) = x;"
+        forms += [(_masked(f"for (uint32_t i = 0; i < $1u; i++) {{ {words} }}"), (4, 8), range(1, 10))] * 2
+    return forms
 
 
 def unusual_program(seed: int, sections: int, rounds: int, accelerator: int, chip: Chip) -> str:
@@ -487,11 +431,26 @@ def unusual_program(seed: int, sections: int, rounds: int, accelerator: int, chi
     handlers. `accelerator` is what FLASH_ACR gets.
     """
     draw = random.Random(seed)
-    writer = _Unusual(draw, chip)
     handled = 3
     parts = [_HEAD, _JUMPS if chip.mainline else _JUMPS.partition("AS_IT_IS void elsewhere")[0]]
-    parts += [writer.form()(number) for number in range(sections)]
-    parts += [writer.handler(number) for number in range(handled)]
+    forms = _unusual_forms(chip)
+    of_lines: Parts = {
+        "any": lambda _: _some(draw),
+        "some": lambda _: _some(draw, 1),
+        "more": lambda _: _some(draw, 2),
+    }
+    writer = _Writer(draw, forms, parts=of_lines, name="")
+    parts += [writer.filled(draw.choice(forms)) for _ in range(sections)]
+    for number in range(handled):
+        text = _some(draw, 1)
+        if chip.floats and draw.random() < 0.7:  # perhaps the first there that uses floats
+            by = draw.randint(2, 9)
+            text = (
+                draw.choice((f"product = product * {by}.5f + 1.0f;", f"product = product / {by}.25f;")) + text
+            )
+        parts.append(
+            f"static APART void handled{number}(uint32_t x) {{ MASK; {text} words[5] = x; UNMASK; }}\n"
+        )
     floats = chip.floats and draw.random() < 0.5
     more = "product = product * 1.5f;" if floats else "words[6]++;"
     laps = draw.randint(1, 9)
