@@ -9,19 +9,14 @@ from cli.shell.declare import declare, option
 from cli.shell.values import FOLDER, OptionError, whole
 
 
-@declare(section="Read what came out")
-@option(
-    "--port",
-    type=whole(0, 65_535),
-    default=8050,
-    help="of this machine to answer at; 0 for any that is free",
-)
+@declare("Read what came out")
+@option("--port", whole(0, 65_535), "of this machine to answer at; 0 for any that is free", default=8050)
 @option(
     "--runs",
-    type=FOLDER,
+    FOLDER,
+    "the folder that holds the run folders, or campaigns with them",
     default=RUNS,
     show_default="runs",
-    help="the folder that holds the run folders, or campaigns with them",
 )
 def command(port: int, runs: Path) -> None:
     """Show all runs in a browser, as they come: matrix, figures, every sample. Ctrl-C ends it."""

@@ -23,22 +23,20 @@ _PROBLEM = ("key", "scenario", "allocator", "state", "verdict", "reason")
 _WORST = ("key", "scenario", "allocator", "configuration", "seed", "section_ns_max")
 
 
-@declare(section="Run and measure")
+@declare("Run and measure")
 @argument(
     "what",
+    "a matrix of settings (docs/how-to/campaigns.md); or status, and the folder of a campaign",
     nargs=-1,
     required=True,
-    help="a matrix of settings (docs/how-to/campaigns.md); or status, and the folder of a campaign",
 )
-@option(
-    "--output", type=OUTPUT_FOLDER, help="the folder of the campaign; runs/campaigns/MATRIX when not given"
-)
+@option("--output", OUTPUT_FOLDER, "the folder of the campaign; runs/campaigns/MATRIX when not given")
 @option(
     "--scheduler",
+    "a scheduler of Dask that is there, tcp://HOST:PORT; workers here when not given",
     metavar="ADDRESS",
-    help="a scheduler of Dask that is there, tcp://HOST:PORT; workers here when not given",
 )
-@option("--workers", type=WHOLE, help="how many runs at a time on this machine; one a core when not given")
+@option("--workers", WHOLE, "how many runs at a time on this machine; one a core when not given")
 @json_option
 def command(
     what: tuple[str, ...], output: Path | None, scheduler: str | None, workers: int | None, as_json: bool

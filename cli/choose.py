@@ -20,41 +20,34 @@ _NS = 1e9
 _MODEL = "The cycles are those of the virtual board (docs/reference/timing.md)."
 
 
-@declare(section="Run and measure")
+@declare("Run and measure")
 @argument(
     "name",
-    nargs=-1,
-    type=SCENARIO,
-    help="scenarios of `./lab list` to hold them to; mem_stress and mem_frag, or `recorded` with --trace, "
+    SCENARIO,
+    "scenarios of `./lab list` to hold them to; mem_stress and mem_frag, or `recorded` with --trace, "
     "when none is given",
+    nargs=-1,
 )
 @option(
     "--limit",
     "limit_s",
-    type=SECONDS,
+    SECONDS,
+    "the longest that an interrupt may wait for the heap, or with the scheduler's lock a task: 10us",
     required=True,
-    help="the longest that an interrupt may wait for the heap, or with the scheduler's lock a task: 10us",
 )
 @shared.heap
 @option(
     "--board",
-    type=BOARD,
-    help="a board of `./lab list`, or the path of its TOML; the name of a Nucleo is the simulated one; "
+    BOARD,
+    "a board of `./lab list`, or the path of its TOML; the name of a Nucleo is the simulated one; "
     "bench.toml's default when not given",
 )
 @shared.allocator
 @shared.trace
 @shared.scale
-@option(
-    "--search/--no-search",
-    default=True,
-    show_default=False,
-    help="whether to search for the smallest heap, which takes longest",
-)
+@shared.search
 @shared.jobs
-@option(
-    "--runs", type=OUTPUT_FOLDER, default=RUNS, show_default="runs", help="the folder that the runs lie in"
-)
+@option("--runs", OUTPUT_FOLDER, "the folder that the runs lie in", default=RUNS, show_default="runs")
 @json_option
 def command(
     name: tuple[str, ...],
@@ -93,8 +86,9 @@ def command(
     with under_way.stoppable([], "the runs that are over are stored: run it again"):
         under_way.on_desk(word)
         resource = read_bench().board(word)
-        options = series.Options(
-            parameters=series.recorded(trace, scale),
+        options = shared.RunOptions(
+            trace=trace,
+            scale=scale,
             boards=(word,),
             heap_bytes=heap_bytes,
             capture="direct" if direct.fits(resource, shared.RECORDS[0]) else None,

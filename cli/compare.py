@@ -13,15 +13,15 @@ Show = Callable[[Any], Any]
 EXIT_STATUS = {"equal": 0, "not worse": 0, "worse": 1, "cannot say": 2}
 
 
-@declare(section="Compare and judge")
-@argument("a", type=RUN, help="a run folder, or a folder of runs: what B is held against")
-@argument("b", type=RUN, nargs=-1, help="a run folder, or a folder of runs; with --by, none or several")
+@declare("Compare and judge")
+@argument("a", RUN, "a run folder, or a folder of runs: what B is held against")
+@argument("b", RUN, "a run folder, or a folder of runs; with --by, none or several", nargs=-1)
 @option(
     "--by",
-    type=choice("board"),
-    help="board: set the runs of several boards side by side, in cycles and in µs, and judge none",
+    choice("board"),
+    "board: set the runs of several boards side by side, in cycles and in µs, and judge none",
 )
-@option("--output", type=OUTPUT, help="an HTML file to write")
+@option("--output", OUTPUT, "an HTML file to write")
 @json_option
 def command(a: Path, b: tuple[Path, ...], by: str | None, output: Path | None, as_json: bool) -> int:
     """Compare runs: what changed in settings and figures, by how much, and where.
@@ -52,7 +52,5 @@ def command(a: Path, b: tuple[Path, ...], by: str | None, output: Path | None, a
         page = pages.sheet_of_boards(result) if by else pages.sheet(result)
         page.write(output)
     document, text = shown
-    answer(as_json, lambda: document(result), lambda: text(result))
-    if output and not as_json:
-        print(f"page: {output}")
+    answer(as_json, lambda: document(result), lambda: text(result), page=output)
     return status

@@ -8,8 +8,8 @@ from cli.shell.declare import argument, declare
 from cli.shell.values import choice
 
 
-@declare(section="Set up")
-@argument("shell", type=choice("bash", "zsh", "fish"), help="bash, zsh or fish")
+@declare("Set up")
+@argument("shell", choice("bash", "zsh", "fish"), "bash, zsh or fish")
 def command(shell: str) -> None:
     """Print what has Tab complete commands and names.
 

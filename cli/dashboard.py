@@ -10,29 +10,20 @@ from cli.shell.declare import argument, declare, option
 from cli.shell.values import OUTPUT, RUN, SECONDS
 
 
-@declare(section="Read what came out")
+@declare("Read what came out")
 @argument(
-    "run",
-    type=RUN,
-    nargs=-1,
-    help="run folders; the latest of each scenario, allocator and options when none is given",
+    "run", RUN, "run folders; the latest of each scenario, allocator and options when none is given", nargs=-1
 )
-@option(
-    "--output",
-    type=OUTPUT,
-    default=DASHBOARD,
-    show_default="build/dashboard.html",
-    help="the HTML file to write",
-)
+@option("--output", OUTPUT, "the HTML file to write", default=DASHBOARD, show_default="build/dashboard.html")
 @option(
     "--limit",
     "limit_s",
-    type=SECONDS,
-    help="how long an interrupt may wait, such as 10us: the page says who stays within it",
+    SECONDS,
+    "how long an interrupt may wait, such as 10us: the page says who stays within it",
 )
-@option("--without-ticks", is_flag=True, help="leave out what the kernel's tick may have delayed")
-@option("--pdf", type=OUTPUT, help="print all of it to this file too, by Chromium or Chrome")
-@option("--all", "every", is_flag=True, help="without run folders: every one in runs/, not only the latest")
+@option("--without-ticks", "leave out what the kernel's tick may have delayed")
+@option("--pdf", OUTPUT, "print all of it to this file too, by Chromium or Chrome")
+@option("--all", "every", "without run folders: every one in runs/, not only the latest")
 def command(
     run: tuple[Path, ...],
     output: Path,

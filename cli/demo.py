@@ -9,8 +9,8 @@ from cli.shell.declare import declare, json_option, option
 SCENARIOS = ("mem_stress", "mem_frag")
 
 
-@declare(section="Run and measure")
-@option("--full", is_flag=True, help="print all statistics, also of many runs")
+@declare("Run and measure")
+@option("--full", "print all statistics, also of many runs")
 @json_option
 def command(full: bool, as_json: bool) -> int:
     """Run mem_stress and mem_frag on seglist and TLSF, and write the dashboard."""

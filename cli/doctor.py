@@ -21,8 +21,8 @@ if TYPE_CHECKING:
 _VERSION_TIMEOUT_S = 10
 
 
-@declare(section="Set up")
-@option("--board", type=BOARD, help="an entry of bench.toml: look at what is plugged in for it, too")
+@declare("Set up")
+@option("--board", BOARD, "an entry of bench.toml: look at what is plugged in for it, too")
 @json_option
 def command(board: str | None, as_json: bool) -> int:
     """Show what is installed and, with --board, plugged in; what is missing and how to get it."""

@@ -10,14 +10,14 @@ from cli.shell.declare import answer, argument, declare, json_option, option
 from cli.shell.values import OUTPUT, QUANTITY, RUN
 
 
-@declare(section="Read what came out")
-@argument("run", type=RUN, help="a run folder")
-@option("--quantity", type=QUANTITY, default="section", help=CHOICE)
+@declare("Read what came out")
+@argument("run", RUN, "a run folder")
+@option("--quantity", QUANTITY, CHOICE, default="section")
 @shared.allocator_file
 @option(
     "--perfetto",
-    type=OUTPUT,
-    help="a timeline of the run to write, for ui.perfetto.dev; compressed if its name ends in .gz",
+    OUTPUT,
+    "a timeline of the run to write, for ui.perfetto.dev; compressed if its name ends in .gz",
 )
 @json_option
 def command(run: Path, quantity: str, allocator: Path | None, perfetto: Path | None, as_json: bool) -> None:
@@ -31,6 +31,4 @@ def command(run: Path, quantity: str, allocator: Path | None, perfetto: Path | N
         from analysis.program.masks.timeline import run_timeline
 
         run_timeline(run, result, made_of, allocator).write(perfetto)
-    answer(as_json, result.document, lambda: text.as_text(result, made_of))
-    if perfetto and not as_json:
-        print(f"file: {perfetto}")
+    answer(as_json, result.document, lambda: text.as_text(result, made_of), file=perfetto)

@@ -9,13 +9,13 @@ from cli.shell.declare import argument, declare, option
 from cli.shell.values import RUN
 
 
-@declare(section="Read what came out")
-@argument("run", type=RUN, help="a run folder")
+@declare("Read what came out")
+@argument("run", RUN, "a run folder")
 @option(
     "--quantity",
+    f"{CHOICE}; or a statistic of run.json, such as served_probes",
     metavar="QUANTITY",
     default="interrupt",
-    help=f"{CHOICE}; or a statistic of run.json, such as served_probes",
 )
 def command(run: Path, quantity: str) -> None:
     """Estimate the values beyond the maximum, or say why that cannot be done."""

@@ -21,24 +21,22 @@ RATE_S, RATE_OF_EMULATED_S = 60.0, 2.0
 _WIDTH = 100
 
 
-@declare(section="Set up")
+@declare("Set up")
 @shared.board
 @option(
     "--rate-for",
     "rate_s",
-    type=SECONDS,
-    help="how long the analyzer must keep up; a minute, or 2s of a board that is emulated, when not given",
+    SECONDS,
+    "how long the analyzer must keep up; a minute, or 2s of a board that is emulated, when not given",
 )
 @option(
     "--output",
-    type=OUTPUT,
+    OUTPUT,
+    "the page to write; the same as JSON lies beside it",
     default=BUILD / "bring-up.html",
     show_default="build/bring-up.html",
-    help="the page to write; the same as JSON lies beside it",
 )
-@option(
-    "--runs", type=OUTPUT_FOLDER, default=RUNS, show_default="runs", help="the folder that its runs go to"
-)
+@option("--runs", OUTPUT_FOLDER, "the folder that its runs go to", default=RUNS, show_default="runs")
 @json_option
 def command(board: str | None, rate_s: float | None, output: Path, runs: Path, as_json: bool) -> int:
     """Bring up a board: from plugged in to the first believed number, step by step."""

@@ -9,13 +9,13 @@ from cli.shell.judging import Judging, judging_runs
 from cli.shell.values import RUN, OptionError
 
 
-@declare(section="Compare and judge")
+@declare("Compare and judge")
 @argument(
     "run",
-    type=RUN,
+    RUN,
+    "run folders, of any board; on a real one those of equal settings are repetitions",
     nargs=-1,
     required=True,
-    help="run folders, of any board; on a real one those of equal settings are repetitions",
 )
 @judging_runs
 def command(run: tuple[Path, ...], judging: Judging) -> int:

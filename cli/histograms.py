@@ -9,9 +9,9 @@ from cli.shell.declare import argument, declare, option
 from cli.shell.values import OUTPUT_FOLDER, RUN
 
 
-@declare(section="Read what came out")
-@argument("run", type=RUN, help="a run folder")
-@option("--output", type=OUTPUT_FOLDER, help="the folder to write to; build/histograms/RUN when not given")
+@declare("Read what came out")
+@argument("run", RUN, "a run folder")
+@option("--output", OUTPUT_FOLDER, "the folder to write to; build/histograms/RUN when not given")
 def command(run: Path, output: Path | None) -> None:
     """Write a run's distributions for HdrHistogram's tools, one .hgrm file for each statistic.
 

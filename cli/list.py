@@ -15,7 +15,7 @@ _KINDS = "what a board may be (--board virtual:NAME): core, clock, flash, SRAM, 
 Entry = dict[str, Any]
 
 
-@declare(section="Set up")
+@declare("Set up")
 @json_option
 def command(as_json: bool) -> None:
     """Show scenarios, allocators (kind, locking, complexity, licence, origin) and boards."""

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
-from dataclasses import replace
+from collections.abc import Iterator, Mapping
+from contextlib import ExitStack
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Unpack
 
 from base.microseconds import decimals_of, microseconds
 from base.paths import RUNS
 from cli.shell import shared
-from cli.shell.declare import argument, declare, json_option, option
+from cli.shell.declare import argument, declare, json_option, option, packed
 from cli.shell.values import (
     ALLOCATORS,
     FILE,
@@ -32,31 +33,33 @@ if TYPE_CHECKING:
     from capture.conduct import RunResult
     from capture.reading.observed import Questions
 
-    class ObserveOptions(BoardOptions):
-        """The options of the command but --json; those of a program are for a virtual board."""
 
-        file: Path | None
-        channels: dict[str, str]
-        pulse: tuple[str, ...]
-        low: tuple[str, ...]
-        latency: tuple[str, ...]
-        edges: AskedEdges
-        elf: Path | None
-        board: str | None
-        duration_s: float
-        samplerate_hz: int | None
-        keep: int | None
-        around_s: float
-        live: bool
-        run: Path | None
-        uart: Path | None
-        scenario: str | None
-        allocator: list[str] | None
-        stimulus: str | None
-        seed: int | None
-        parameter: tuple[tuple[str, str], ...]
-        records: str
-        ignore_glitches: bool
+@dataclass(frozen=True)
+class Observing:
+    """The options of the command but --json, and those of a program on a virtual board."""
+
+    file: Path | None
+    channels: dict[str, str]
+    pulse: tuple[str, ...]
+    low: tuple[str, ...]
+    latency: tuple[str, ...]
+    edges: AskedEdges
+    elf: Path | None
+    board: str | None
+    duration_s: float
+    samplerate_hz: int | None
+    keep: int | None
+    around_s: float
+    live: bool
+    run: Path | None
+    uart: Path | None
+    scenario: str | None
+    allocator: list[str] | None
+    stimulus: str | None
+    seed: int | None
+    parameters: dict[str, str | int]
+    records: str
+    ignore_glitches: bool
 
 
 _RATE_FROM = {
@@ -66,144 +69,136 @@ _RATE_FROM = {
 }
 EXAMPLE = "CRIT=PA8,STIM=PA0,ISR=PA10"
 EDGES = ("auto", "both", "rising", "falling")
-OF_A_FILE = ("run", "uart", "scenario", "allocator", "stimulus", "seed", "parameter", "ignore_glitches")
-LIVE = ("elf", "live", "attach", "any_core", "semihosting", "gaps", "strict", "hse", "chip")
+OF_A_FILE = ("run", "uart", "scenario", "allocator", "stimulus", "seed", "parameters", "ignore_glitches")
 
 
-@declare(section="Your own firmware, as it is")
+@declare("Your own firmware, as it is")
 @argument(
     "file",
-    type=FILE,
-    required=False,
-    help="a capture of another tool: .sr, VCD, FST, GHW, CSV of sigrok, DSView or Saleae, the folder of a "
+    FILE,
+    "a capture of another tool: .sr, VCD, FST, GHW, CSV of sigrok, DSView or Saleae, the folder of a "
     "binary export of Logic 2; the board's analyzer when not given",
+    required=False,
 )
 @option(
     "--channels",
-    type=PAIRS,
+    PAIRS,
+    f"which pin, or channel of the file, is which: {EXAMPLE}, IRQ=tb.irq (docs/how-to/observe.md)",
     default={},
     show_default=False,
-    help=f"which pin, or channel of the file, is which: {EXAMPLE}, IRQ=tb.irq (docs/how-to/observe.md)",
 )
-@option("--pulse", metavar="NAME", multiple=True, help="the high pulses of this channel; may be repeated")
-@option("--low", metavar="NAME", multiple=True, help="its low pulses, as --pulse '!NAME'; may be repeated")
+@option("--pulse", "the high pulses of this channel; may be repeated", metavar="NAME", multiple=True)
+@option("--low", "its low pulses, as --pulse '!NAME'; may be repeated", metavar="NAME", multiple=True)
 @option(
     "--latency",
+    "from a stimulus to the rise of its answer, or its fall: 'TRIG:!nACK'; may be repeated",
     metavar="TRIG:ACK",
     multiple=True,
-    help="from a stimulus to the rise of its answer, or its fall: 'TRIG:!nACK'; may be repeated",
 )
 @option(
     "--edges",
-    type=choice(*EDGES),
+    choice(*EDGES),
+    "which edges of a stimulus count: both, rising or falling; auto: those that are seen to be answered",
     default="auto",
-    help="which edges of a stimulus count: both, rising or falling; auto: those that are seen to be answered",
 )
 @option(
     "--samplerate",
     "samplerate_hz",
-    type=SAMPLERATE,
-    help="samples per second, e.g. 24000000 or 24m; bench.toml's, or the file's, when not given",
+    SAMPLERATE,
+    "samples per second, e.g. 24000000 or 24m; bench.toml's, or the file's, when not given",
 )
 @option(
-    "--elf",
-    type=FILE,
-    help="the program to load, built for the board; what is on a real board runs when not given",
+    "--elf", FILE, "the program to load, built for the board; what is on a real board runs when not given"
 )
 @option(
     "--board",
-    metavar="BOARD",
-    help="a board of `./lab list`, or the path of its TOML; or virtual:NAME; with --scenario the board "
+    "a board of `./lab list`, or the path of its TOML; or virtual:NAME; with --scenario the board "
     "that was captured, such as nucleo-f446re",
+    metavar="BOARD",
 )
 @option(
     "--duration",
     "--until",
     "duration_s",
-    type=SECONDS,
+    SECONDS,
+    "how long to capture: 2s, 500ms; of a program that is loaded, from its reset",
     default="1s",
-    help="how long to capture: 2s, 500ms; of a program that is loaded, from its reset",
 )
 @option(
     "--keep",
-    type=WORST,
-    help="keep only windows around the longest pulses and latencies, 10 or as many as worst=N says, of a "
+    WORST,
+    "keep only windows around the longest pulses and latencies, 10 or as many as worst=N says, of a "
     "capture that may last hours",
 )
-@option("--around", "around_s", type=SECONDS, default="2ms", help="with --keep: so much before and after")
-@option("--live", is_flag=True, help="draw the last edges and the tail while the capture goes on")
+@option("--around", "around_s", SECONDS, "with --keep: so much before and after", default="2ms")
+@option("--live", "draw the last edges and the tail while the capture goes on")
 @shared.own_program
-@option(
-    "--run", type=RUN, help="of a file: the run folder of the run that it was taken of; judges it as a run"
-)
-@option("--uart", type=FILE, help="the records of that run, where they are not those in the run folder")
+@option("--run", RUN, "of a file: the run folder of the run that it was taken of; judges it as a run")
+@option("--uart", FILE, "the records of that run, where they are not those in the run folder")
 @option(
     "--scenario",
-    type=SCENARIO,
-    help="of a file without a run folder: what ran, of `./lab list` or the path of a scenario's TOML",
+    SCENARIO,
+    "of a file without a run folder: what ran, of `./lab list` or the path of a scenario's TOML",
 )
-@option("--allocator", type=ALLOCATORS, help="with --scenario: on which allocator")
+@option("--allocator", ALLOCATORS, "with --scenario: on which allocator")
 @shared.stimulus
 @shared.seed
 @shared.parameter
 @shared.records
 @shared.ignore_glitches
 @json_option
-def command(as_json: bool, **options: Unpack[ObserveOptions]) -> int:
+@packed(Observing, "options")
+def command(as_json: bool, options: Observing, **program: Unpack[BoardOptions]) -> int:
     """Measure a wire: pulses, periods and latencies, live or of a file.
 
     For example: ./lab observe --channels CRIT=PA8,STIM=PA0,ISR=PA10 --elf my.elf
     """
-    file = options["file"]
-    _check(options)
-    channels, keep = dict(options["channels"]), None
-    if options["keep"]:
+    _check(options, program)
+    keep = None
+    if options.keep:
         from base.run_folder.observed import Keep
 
-        keep = Keep(worst=options["keep"], around_s=options["around_s"])
-    return _file(file, as_json, channels, keep, options) if file else _pins(as_json, channels, keep, options)
+        keep = Keep(worst=options.keep, around_s=options.around_s)
+    if options.file:
+        return _file(options.file, as_json, keep, options)
+    return _pins(as_json, keep, options, program)
 
 
-def _check(options: ObserveOptions) -> None:
+def _typed(values: Mapping[str, object]) -> str:
+    """The options that are given among these, as one types them."""
+    return ", ".join(f"--{name.replace('_', '-')}" for name, value in values.items() if value)
+
+
+def _check(options: Observing, program: BoardOptions) -> None:
     """Raises OptionError for options that do not go together."""
-    file, run, scenario, allocator = (options[name] for name in ("file", "run", "scenario", "allocator"))
-    wrong = [name for name, value in options.items() if name in (LIVE if file else OF_A_FILE) and value]
-    if wrong:
-        words = ", ".join(f"--{name.replace('_', '-')}" for name in wrong)
-        raise OptionError(
-            f"{words}: {'only of a live capture, not of a file' if file else 'only of a file'}."
-        )
-    for pair in options["latency"]:
+    live = {"elf": options.elf, "live": options.live, **program}
+    of_a_file = {name: value for name, value in vars(options).items() if name in OF_A_FILE}
+    if wrong := _typed(live if options.file else of_a_file):
+        of = "only of a live capture, not of a file" if options.file else "only of a file"
+        raise OptionError(f"{wrong}: {of}.")
+    for pair in options.latency:
         if not all(pair.partition(":")):
             raise OptionError(f"--latency {pair[:80]}: give TRIG:ACK, a stimulus and its answer.")
-    names_firmware = bool(scenario and allocator)
-    beside = (
-        run,
-        scenario,
-        allocator,
-        options["uart"],
-        file and options["board"],
-        options["ignore_glitches"],
-    )
-    if any(beside) and (
-        bool(run) == names_firmware or options["keep"] or (run and any((scenario, allocator)))
-    ):
+    ran = (options.scenario, options.allocator)
+    more = (options.uart, options.file and options.board, options.ignore_glitches)
+    says_what_ran = not any(ran) if options.run else all(ran)
+    if any((options.run, *ran, *more)) and (options.keep or not says_what_ran):
         raise OptionError(
             "To judge a file as a run, say what ran: either --run, or --scenario and --allocator together, "
             "with --board and --uart where they are known. --keep is for the wire alone."
         )
 
 
-def _questions(options: ObserveOptions) -> Questions:
+def _questions(options: Observing) -> Questions:
     """What is asked of the wire."""
     from base.run_folder.edges import NOT
     from capture.reading.observed import Questions
 
-    pulses = [*options["pulse"], *(f"{NOT}{name}" for name in options["low"])]
-    return Questions(pulses, options["latency"]) if pulses or options["latency"] else Questions()
+    pulses = [*options.pulse, *(f"{NOT}{name}" for name in options.low)]
+    return Questions(pulses, options.latency) if pulses or options.latency else Questions()
 
 
-def _pins(as_json: bool, channels: dict[str, str], keep: Keep | None, options: ObserveOptions) -> int:
+def _pins(as_json: bool, keep: Keep | None, options: Observing, program: BoardOptions) -> int:
     """Observes pins of a board. Raises TailscopeError.
 
     On an emulated board the command runs again on its desk, and SystemExit carries its status.
@@ -214,64 +209,51 @@ def _pins(as_json: bool, channels: dict[str, str], keep: Keep | None, options: O
     from capture.desk import pins
     from capture.desk.bench import read_bench
     from capture.reading.counter import Growing
-    from cli._wire import LiveWire
+    from cli._wire import live
     from cli.shell import under_way
     from simulator.program import user_program
 
     results: list[RunResult] = []
     with under_way.stoppable(results, "nothing was recorded"):
-        resource = read_bench().board(options["board"])
-        checked = pins.check_pins(channels, resource)
+        resource = read_bench().board(options.board)
+        checked = pins.check_pins(options.channels, resource)
         wanted = _questions(options)
         if unknown := [name for name in wanted.channels if name not in checked]:
             raise CaptureError(f"{', '.join(unknown)}: no pin is named for it; add it to --channels.")
         request = PinsRequest(
             resource,
             pins=checked,
-            elf=options["elf"],
-            duration_s=options["duration_s"],
-            samplerate_hz=options["samplerate_hz"] or resource.analyzer.samplerate_hz,
-            stimulus_edges=options["edges"],
+            elf=options.elf,
+            duration_s=options.duration_s,
+            samplerate_hz=options.samplerate_hz or resource.analyzer.samplerate_hz,
+            stimulus_edges=options.edges,
             questions=wanted,
             runs=RUNS,
             progress=under_way.tell_step,
             keep=keep,
         )
         Pins(request).check()
-        program: BoardOptions = {
-            "chip": options["chip"],
-            "hse": options["hse"],
-            "strict": options["strict"],
-            "gaps": options["gaps"],
-            "semihosting": options["semihosting"],
-            "any_core": options["any_core"],
-            "attach": options["attach"],
-        }
         words: tuple[str, ...] = ()
         if resource.loader.kind == "virtual-nucleo" or resource.emulated is not None:
-            if options["elf"] is not None:
+            if options.elf is not None:
                 program["chip"] = program["chip"] or "".join(resource.board.virtual_options[1:])
-                words = user_program(options["elf"], **program).options
-        elif given := sorted(f"--{name.replace('_', '-')}" for name, value in program.items() if value):
+                words = user_program(options.elf, **program).options
+        elif given := _typed(program):
             raise CaptureError(
-                f"{', '.join(given)}: only a virtual board can be told so, and {resource.name!r} is a real "
-                "one."
+                f"{given}: only a virtual board can be told so, and {resource.name!r} is a real one."
             )
-        under_way.on_desk(options["board"], clips=pins.clips(checked, resource), options=words)
-        request = replace(request, options=words)
-        if options["live"]:
-            which = "both" if options["edges"] == "auto" else options["edges"]
-            with LiveWire(Growing(which, resource.board.core_hz, wanted)) as wire:
-                results.append(conduct(Pins(replace(request, wire=wire))))
-        else:
-            results.append(conduct(Pins(request)))
+        under_way.on_desk(options.board, clips=pins.clips(checked, resource), options=words)
+        with ExitStack() as stack:
+            wire = None
+            if options.live:
+                which = "both" if options.edges == "auto" else options.edges
+                wire = stack.enter_context(live(Growing(which, resource.board.core_hz, wanted)))
+            results.append(conduct(Pins(replace(request, options=words, wire=wire))))
         _show(results[0].folder, as_json)
     return int(results[0].verdict != "complete")
 
 
-def _file(
-    file: Path, as_json: bool, channels: dict[str, str], keep: Keep | None, options: ObserveOptions
-) -> int:
+def _file(file: Path, as_json: bool, keep: Keep | None, options: Observing) -> int:
     """Reads and judges `file`, by itself or as a run, and prints what came of it."""
     from capture.acquisition import imported as other_tools
     from capture.acquisition.live import Request
@@ -280,50 +262,49 @@ def _file(
     from capture.reading.observed import Questions
 
     wanted = _questions(options)
-    names = {name: channels.get(name) or name for name in channels or wanted.channels}
-    imported = formats.read(file, names or None, options["samplerate_hz"])
-    beside = None
-    if options["run"]:
-        beside = other_tools.of_run(options["run"], options["uart"])
-    elif options["scenario"]:
-        beside = _of_scenario(options["scenario"], options)
+    names = options.channels or {name: name for name in wanted.channels}
+    imported = formats.read(file, names or None, options.samplerate_hz)
     request = Request(runs=RUNS)
-    if beside is None:
+    if options.run:
+        beside = other_tools.of_run(options.run, options.uart)
+    elif options.scenario:
+        beside = _of_scenario(options.scenario, options)
+    else:
         if not names:
             wanted = Questions.moving(imported.edges)
-        result = conduct(other_tools.ObservedFile(imported, wanted, options["edges"], request, keep))
+        result = conduct(other_tools.ObservedFile(imported, wanted, options.edges, request, keep))
         _show(result.folder, as_json)
+        return int(result.verdict != "complete")
+    result = conduct(other_tools.Imported(imported, beside, request, options.ignore_glitches))
+    if as_json:
+        print((result.folder / "run.json").read_text(encoding="utf-8"))
     else:
-        result = conduct(other_tools.Imported(imported, beside, request, options["ignore_glitches"]))
-        if as_json:
-            print((result.folder / "run.json").read_text(encoding="utf-8"))
-        else:
-            print(f"{result.verdict}: {' '.join(result.reasons)}" if result.reasons else result.verdict)
-            print(result.folder)
+        print(f"{result.verdict}: {' '.join(result.reasons)}" if result.reasons else result.verdict)
+        print(result.folder)
     return int(result.verdict != "complete")
 
 
-def _of_scenario(name: str, options: ObserveOptions) -> Beside:
+def _of_scenario(name: str, options: Observing) -> Beside:
     """What else is known of the capture of a scenario."""
     from capture.acquisition.imported import of_plan
     from capture.acquisition.source import outside_of
-    from cli.shell.runs import Options, compiled
+    from cli.shell.runs import compiled
     from firmware.build import boards, outside
 
-    allocators, board = options["allocator"] or (), options["board"]
-    names = outside.admit(allocators)
+    names = outside.admit(options.allocator or ())
     if len(names) != 1:
-        raise OptionError(f"--allocator {','.join(allocators)[:80]}: give one, the one that was captured.")
-    on = boards.default() if board is None else boards.named(board)
-    chosen = Options(
-        parameters=dict(options["parameter"]),
-        stimulus=options["stimulus"],
-        seed=options["seed"],
-        records=options["records"],
+        raise OptionError(
+            f"--allocator {','.join(options.allocator or ())[:80]}: give one, the one that was captured."
+        )
+    on = boards.default() if options.board is None else boards.named(options.board)
+    chosen = shared.RunOptions(
+        parameters=options.parameters,
+        stimulus=options.stimulus,
+        seed=options.seed,
     )
-    planned = compiled(name, chosen, on).recorded_by(options["records"])
-    word = None if board is None else on.word
-    return of_plan(planned, names[0], options["uart"], outside_of(names[0]), word)
+    planned = compiled(name, chosen, on).recorded_by(options.records)
+    word = None if options.board is None else on.word
+    return of_plan(planned, names[0], options.uart, outside_of(names[0]), word)
 
 
 def _show(folder: Path, as_json: bool) -> None:

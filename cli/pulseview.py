@@ -22,11 +22,11 @@ TOOL = "pulseview"
 _DISPLAYS = ("DISPLAY", "WAYLAND_DISPLAY", "QT_QPA_PLATFORM")
 
 
-@declare(section="Read what came out")
-@argument("run", type=RUN, help="a run folder")
-@option("--worst", is_flag=True, help="begin at the worst sample, between two cursors, and say where it is")
-@option("--quantity", type=QUANTITY, default="section", help=f"of which the worst is meant: {CHOICE}")
-@option("--window", help="of a run of which only windows were kept: which one, such as CRIT-1")
+@declare("Read what came out")
+@argument("run", RUN, "a run folder")
+@option("--worst", "begin at the worst sample, between two cursors, and say where it is")
+@option("--quantity", QUANTITY, f"of which the worst is meant: {CHOICE}", default="section")
+@option("--window", str, "of a run of which only windows were kept: which one, such as CRIT-1")
 def command(run: Path, worst: bool, quantity: str, window: str | None) -> int:
     """Open PulseView on a run, with the decoders on."""
     return show(run, quantity if worst else None, window)

@@ -8,12 +8,12 @@ from cli.shell.declare import argument, declare, option
 from cli.shell.values import RUN
 
 
-@declare(section="Run and measure")
-@argument("run", type=RUN, help="a run folder")
+@declare("Run and measure")
+@argument("run", RUN, "a run folder")
 @option(
     "--ignore-glitches/--keep-glitches",
+    "leave out pulses that are too short to be the firmware's, or not; as before when not given",
     default=None,
-    help="leave out pulses that are too short to be the firmware's, or not; as before when not given",
 )
 def command(run: Path, ignore_glitches: bool | None) -> int:
     """Decode, join and judge a stored run again, without the board."""

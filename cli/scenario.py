@@ -11,20 +11,17 @@ from typing import TYPE_CHECKING
 
 from base.paths import DASHBOARD, RUNS
 from cli.shell import shared, start
-from cli.shell.declare import argument, declare, json_option, option
+from cli.shell.declare import argument, declare, json_option, option, packed
 from cli.shell.values import OUTPUT_FOLDER, PLACEMENTS, SCENARIO, SECONDS, choice, several
 
 if TYPE_CHECKING:
-    from base.run_folder.manifest import Optimization
     from capture.conduct import RunResult
-    from cli.shell.runs import Options
 
-ART = {"on": True, "off": False}
-OPTIMIZATIONS: dict[str, Optimization] = {"-O1": "1", "-O2": "2", "-O3": "3", "-Os": "s"}
+_USUAL = shared.RunOptions()
 
 
-@declare(section="Run and measure")
-@argument("name", type=SCENARIO, help="a scenario of `./lab list`, or the path of a scenario's TOML")
+@declare("Run and measure")
+@argument("name", SCENARIO, "a scenario of `./lab list`, or the path of a scenario's TOML")
 @shared.allocator_of_two
 @shared.boards
 @shared.samplerate
@@ -34,33 +31,35 @@ OPTIMIZATIONS: dict[str, Optimization] = {"-O1": "1", "-O2": "2", "-O3": "3", "-
 @option(
     "--duration",
     "duration_s",
-    type=SECONDS,
-    help="how long to capture: 2s, 500ms; until the scenario ends when not given",
+    SECONDS,
+    "how long to capture: 2s, 500ms; until the scenario ends when not given",
 )
 @shared.records
 @shared.ignore_glitches
 @option(
     "--capture",
-    type=choice("sigrok", "direct"),
-    help="who captures: sigrok, or direct, the virtual board itself: same results, sooner; without this "
+    choice("sigrok", "direct"),
+    "who captures: sigrok, or direct, the virtual board itself: same results, sooner; without this "
     "option direct only where sigrok-cli is not installed",
 )
 @option(
     "--art",
-    type=several(*ART),
+    several("on", "off"),
+    "the flash accelerator: on, off, or on,off for a run with each",
     default="on",
-    help="the flash accelerator: on, off, or on,off for a run with each",
 )
 @option(
     "--locking",
-    type=several("basepri", "primask", "scheduler"),
-    help="how the heap holds others off, or several with commas; the allocator's own when not given",
+    several("basepri", "primask", "scheduler"),
+    "how the heap holds others off, or several with commas; the allocator's own when not given",
+    default=(None,),
+    show_default=False,
 )
 @option(
     "--optimise",
-    type=several(*OPTIMIZATIONS),
+    several(*shared.OPTIMIZATIONS),
+    "GCC's -O of the firmware: -O1, -O2, -O3, -Os, or several with commas for a run with each",
     default="-O2",
-    help="GCC's -O of the firmware: -O1, -O2, -O3, -Os, or several with commas for a run with each",
 )
 @shared.knob
 @shared.trace
@@ -68,68 +67,30 @@ OPTIMIZATIONS: dict[str, Optimization] = {"-O1": "1", "-O2": "2", "-O3": "3", "-
 @shared.heap
 @option(
     "--placements",
-    type=PLACEMENTS,
+    PLACEMENTS,
+    "link the image so many times, code at other places in the flash; range of each worst case",
     default=1,
-    help="link the image so many times, code at other places in the flash; range of each worst case",
 )
-@option(
-    "--runs",
-    type=OUTPUT_FOLDER,
-    help="the folder that the runs and their dashboard go to; runs when not given",
-)
-@option("--full", is_flag=True, help="print all statistics, also of many runs")
+@option("--runs", OUTPUT_FOLDER, "the folder that the runs and their dashboard go to; runs when not given")
+@option("--full", "print all statistics, also of many runs")
 @json_option
+@packed(shared.RunOptions, "options")
 def command(
     name: str,
     allocator: list[str],
-    art: tuple[str, ...],
-    locking: tuple[str, ...] | None,
-    optimise: tuple[str, ...],
-    boards: tuple[str, ...] | None,
-    samplerate_hz: int | None,
-    stimulus: str | None,
-    seed: int | None,
-    parameter: tuple[tuple[str, str], ...],
-    duration_s: float | None,
-    records: str,
-    ignore_glitches: bool,
-    capture: str | None,
-    knob: tuple[tuple[str, int], ...],
-    trace: Path | None,
-    scale: int | None,
-    heap_bytes: int | None,
-    placements: int,
+    options: shared.RunOptions,
     runs: Path | None,
     full: bool,
     as_json: bool,
 ) -> int:
     """Run one scenario, judge it, and write the dashboard of its runs."""
-    from cli.shell.runs import Options, recorded
-
-    options = Options(
-        parameters={**dict(parameter), **recorded(trace, scale)},
-        knobs=dict(knob),
-        art_states=tuple(ART[word] for word in art),
-        lockings=locking or (None,),
-        optimizations=tuple(OPTIMIZATIONS[word] for word in optimise),
-        boards=boards or (None,),
-        samplerate_hz=samplerate_hz,
-        stimulus=stimulus,
-        seed=seed,
-        duration_s=duration_s,
-        records=records,
-        ignore_glitches=ignore_glitches,
-        capture=capture,
-        heap_bytes=heap_bytes,
-        placements=placements,
-    )
     return run((name,), allocator, options, full=full, as_json=as_json, runs_folder=runs)
 
 
 def run(
     scenarios: Sequence[str],
     allocators: Sequence[str],
-    options: Options | None = None,
+    options: shared.RunOptions = _USUAL,
     *,
     as_json: bool = False,
     full: bool = False,
@@ -146,10 +107,9 @@ def run(
 
     start.need("plotly", "scipy")
     results: list[RunResult] = []
-    chosen = options or runs.Options()
     with under_way.stoppable(results, "no run was recorded"):
-        under_way.on_desk(*chosen.boards)
-        results += runs.run(scenarios, allocators, runs_folder or RUNS, chosen)
+        under_way.on_desk(*options.boards)
+        results += runs.run(scenarios, allocators, runs_folder or RUNS, options)
 
         from dashboards import report, terminal
         from dashboards.loaded.runs import load_run

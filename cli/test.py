@@ -27,11 +27,9 @@ STYLE = "style"
 State = Literal["passed", "failed", "skipped"]
 
 
-@declare(section="Set up", of_checkout=True)
-@argument(
-    "room", nargs=-1, help="folders such as simulator, capture/verdict or heap/tlsf, or style; all without"
-)
-@option("--all", "everything", is_flag=True, help="also the tests that take long")
+@declare("Set up", of_checkout=True)
+@argument("room", "folders such as simulator, capture/verdict or heap/tlsf, or style; all without", nargs=-1)
+@option("--all", "everything", "also the tests that take long")
 def command(room: tuple[str, ...], everything: bool) -> int:
     """Run the checks of the project, or those of the given rooms."""
     failed = []

@@ -9,13 +9,9 @@ from cli.shell.declare import answer, argument, declare, json_option, option
 from cli.shell.values import OUTPUT, RUN
 
 
-@declare(section="Read what came out")
-@argument("run", type=RUN, help="a run folder, of any board")
-@option(
-    "--output",
-    type=OUTPUT,
-    help="the HTML file to write: residuals as a histogram and over the operations",
-)
+@declare("Read what came out")
+@argument("run", RUN, "a run folder, of any board")
+@option("--output", OUTPUT, "the HTML file to write: residuals as a histogram and over the operations")
 @shared.allocator_file
 @json_option
 def command(run: Path, output: Path | None, allocator: Path | None, as_json: bool) -> int:
@@ -29,7 +25,5 @@ def command(run: Path, output: Path | None, allocator: Path | None, as_json: boo
         from dashboards import twin
 
         twin.sheet(comparison).write(output)
-    answer(as_json, comparison.as_json, comparison.as_text)
-    if output and not as_json:
-        print(f"page: {output}")
+    answer(as_json, comparison.as_json, comparison.as_text, page=output)
     return int(not comparison.explained)

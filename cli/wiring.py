@@ -15,15 +15,15 @@ if TYPE_CHECKING:
     from capture.checks.findings import Finding
 
 
-@declare(section="Set up")
+@declare("Set up")
 @argument(
     "what",
-    type=choice("plan", "check"),
+    choice("plan", "check"),
+    "plan: which clip goes where; check: move each pin in turn and say which clip is on it",
     default="plan",
-    help="plan: which clip goes where; check: move each pin in turn and say which clip is on it",
 )
 @shared.board
-@option("--svg", type=OUTPUT, help="with plan: draw it into this file, too")
+@option("--svg", OUTPUT, "with plan: draw it into this file, too")
 @json_option
 def command(what: str, board: str | None, svg: Path | None, as_json: bool) -> int:
     """Show which clip goes where, or check it."""

@@ -26,7 +26,7 @@ from base.run_folder.edges import read_parquet
 from cli import scenario
 from cli.demo import SCENARIOS
 from cli.shell import start as program
-from cli.shell.runs import Options
+from cli.shell.shared import RunOptions
 from dashboards.loaded.runs import load_run
 from dashboards.terminal import terminal_report
 from dashboards.tests.packed import all_text
@@ -154,7 +154,9 @@ class Demo:
 @pytest.fixture(scope="module")
 def demo(tmp_path_factory: pytest.TempPathFactory) -> Demo:
     runs = tmp_path_factory.mktemp("runs")
-    assert scenario.run(SCENARIOS, ALLOCATORS, Options(capture="direct"), runs_folder=runs, as_json=True) == 0
+    assert (
+        scenario.run(SCENARIOS, ALLOCATORS, RunOptions(capture="direct"), runs_folder=runs, as_json=True) == 0
+    )
     folders = {
         (manifest["scenario"], manifest["allocator"]): path.parent
         for path in runs.glob("*/run.json")

@@ -13,7 +13,7 @@ from base.run_folder.folder import MANIFEST, PLACEMENTS
 from base.run_folder.manifest import read_manifest
 from base.run_folder.placements import read
 from cli import scenario
-from cli.shell.runs import Options
+from cli.shell.shared import RunOptions
 from dashboards import terminal
 from dashboards.loaded.runs import load_run
 from dashboards.loaded.series import by_scenario
@@ -27,7 +27,7 @@ TOLERANCE = 0.02
 
 def run(runs: Path, *names: str, **options: object) -> list[Path]:
     """The folders of short direct runs, in their order."""
-    chosen = Options(parameters={"depth": 16, "trials": 1}, capture="direct", **options)  # type: ignore[arg-type]
+    chosen = RunOptions(parameters={"depth": 16, "trials": 1}, capture="direct", **options)  # type: ignore[arg-type]
     page = runs / "page.html"
     assert scenario.run(("mem_frag",), names, chosen, as_json=True, runs_folder=runs, dashboard=page) == 0
     return sorted(runs.glob(f"*/{MANIFEST}"))

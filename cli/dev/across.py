@@ -9,8 +9,8 @@ from cli.shell.declare import declare, option
 from cli.shell.values import OUTPUT
 
 
-@declare(section="Is the bench right?", of_checkout=True)
-@option("--output", type=OUTPUT, help="an HTML file to write, with figures")
+@declare("Is the bench right?", of_checkout=True)
+@option("--output", OUTPUT, "an HTML file to write, with figures")
 def command(output: Path | None) -> None:
     """Run seglist and TLSF on every virtual board, and write docs/results/across-*.csv."""
     from base.files import results

@@ -6,9 +6,9 @@ from cli.shell.declare import answer, argument, declare, json_option, option
 from cli.shell.values import WHOLE, choice
 
 
-@declare(section="Is it fast?", of_checkout=True)
-@argument("what", type=choice("simulator"), help="simulator: beside Unicorn with a hook")
-@option("--repeats", type=WHOLE, default=5, help="how many times; medians are printed")
+@declare("Is it fast?", of_checkout=True)
+@argument("what", choice("simulator"), "simulator: beside Unicorn with a hook")
+@option("--repeats", WHOLE, "how many times; medians are printed", default=5)
 @json_option
 def command(what: str, repeats: int, as_json: bool) -> None:  # noqa: ARG001 - there is one
     """Measure the simulator's instructions per second of CPU, beside Unicorn in the same repeat."""

@@ -6,12 +6,8 @@ from cli.shell.declare import declare, option
 from cli.shell.values import ALLOCATORS
 
 
-@declare(section="Build")
-@option(
-    "--allocator",
-    type=ALLOCATORS,
-    help="one or more allocators, separated by commas; all when none is given",
-)
+@declare("Build")
+@option("--allocator", ALLOCATORS, "one or more allocators, separated by commas; all when none is given")
 def command(allocator: list[str] | None) -> None:
     """Build the virtual Nucleo and the firmware of each allocator."""
     from cli.shell import under_way

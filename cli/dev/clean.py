@@ -10,7 +10,7 @@ from cli.shell.declare import declare
 MADE = (BUILD, ROOT / "simulator" / "target")
 
 
-@declare(section="Build", of_checkout=True)
+@declare("Build", of_checkout=True)
 def command() -> None:
     """Remove what was built. Runs are kept."""
     for folder in MADE:

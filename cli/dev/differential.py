@@ -6,9 +6,9 @@ from cli.shell.declare import declare, option
 from cli.shell.values import WHOLE
 
 
-@declare(section="Is the bench right?", of_checkout=True)
-@option("--cases", type=WHOLE, default=10_000_000, help="how many random instructions")
-@option("--seed", type=WHOLE, default=1, help="what they are drawn from")
+@declare("Is the bench right?", of_checkout=True)
+@option("--cases", WHOLE, "how many random instructions", default=10_000_000)
+@option("--seed", WHOLE, "what they are drawn from", default=1)
 def command(cases: int, seed: int) -> int:
     """Compare the simulated core with Unicorn over every encoding, and report the coverage."""
     from quality import differential

@@ -8,20 +8,15 @@ from cli.shell.declare import answer, argument, declare, json_option, option
 from cli.shell.values import RUN, WHOLE, whole
 
 
-@declare(section="Is the bench right?")
-@argument(
-    "run",
-    type=RUN,
-    nargs=-1,
-    help="complete run folders; without any, small runs are made on the virtual board",
-)
-@option("-n", "--n", "n", type=WHOLE, default=1000, help="how many single faults to plant")
-@option("--pairs", type=whole(0), default=0, help="how many double faults to plant")
-@option("--seed", type=whole(0), default=1, help="what they are drawn from")
+@declare("Is the bench right?")
+@argument("run", RUN, "complete run folders; without any, small runs are made on the virtual board", nargs=-1)
+@option("-n", "--n", "n", WHOLE, "how many single faults to plant", default=1000)
+@option("--pairs", whole(0), "how many double faults to plant", default=0)
+@option("--seed", whole(0), "what they are drawn from", default=1)
 @option(
     "--replay",
+    "a fault of this seed and these runs: plant only it, and tell all of it",
     metavar="KIND:NUMBER",
-    help="a fault of this seed and these runs: plant only it, and tell all of it",
 )
 @json_option
 def command(run: tuple[Path, ...], n: int, pairs: int, seed: int, replay: str | None, as_json: bool) -> int:

@@ -10,26 +10,20 @@ from cli.shell.declare import declare, option
 from cli.shell.values import ALLOCATORS, OUTPUT_FOLDER, choice
 
 
-@declare(section="Build", of_checkout=True)
+@declare("Build", of_checkout=True)
 @option(
     "--allocator",
-    type=ALLOCATORS,
-    help="the allocators whose images go along; all that their licences allow when none is given",
+    ALLOCATORS,
+    "the allocators whose images go along; all that their licences allow when none is given",
 )
 @option(
     "--architecture",
-    type=choice("x86_64", "aarch64"),
+    choice("x86_64", "aarch64"),
+    "the machines that the wheel is for",
     default=platform.machine(),
     show_default="this machine's",
-    help="the machines that the wheel is for",
 )
-@option(
-    "--output",
-    type=OUTPUT_FOLDER,
-    default=ROOT / "dist",
-    show_default="dist",
-    help="the folder to write to",
-)
+@option("--output", OUTPUT_FOLDER, "the folder to write to", default=ROOT / "dist", show_default="dist")
 def command(allocator: list[str] | None, architecture: str, output: Path) -> None:
     """Make the wheel, a source archive, their digests and an SBOM."""
     from cli.dev import _package as package

@@ -5,7 +5,7 @@ from __future__ import annotations
 from cli.shell.declare import declare
 
 
-@declare(section="Is the bench right?", of_checkout=True)
+@declare("Is the bench right?", of_checkout=True)
 def command() -> None:
     """Measure what pins, cycle counter and records cost, for docs/results/perturbation*.csv."""
     from base.files import results

@@ -22,13 +22,13 @@ class SiteError(TailscopeError):
     """The site cannot be written."""
 
 
-@declare(section="Build", of_checkout=True)
+@declare("Build", of_checkout=True)
 @option(
     "--output",
-    type=OUTPUT_FOLDER,
+    OUTPUT_FOLDER,
+    "the folder to write to; what is in it is replaced",
     default=BUILD / "site",
     show_default="build/site",
-    help="the folder to write to; what is in it is replaced",
 )
 def command(output: Path) -> None:
     """Write the pages as a site that needs no network: README.md, docs and the rooms' own pages."""

@@ -9,32 +9,29 @@ from pathlib import Path
 from base.paths import BUILD
 from base.processes import signals
 from cli.shell.declare import answer, declare, json_option, option
-from cli.shell.values import OUTPUT_FOLDER, WHOLE, number, whole
+from cli.shell.values import NUMBER, OUTPUT_FOLDER, WHOLE, whole
 
 
-@declare(section="Is the bench right?")
-@option("--runs", type=WHOLE, help="how many runs; 100 when neither is given")
-@option("--minutes", type=number(), default=math.inf, show_default=False, help="how long at the most")
-@option("--seed", type=whole(0), default=1, help="what the faults are drawn from")
+@declare("Is the bench right?")
+@option("--runs", WHOLE, "how many runs; 100 when neither is given")
+@option("--minutes", NUMBER, "how long at the most", default=math.inf, show_default=False)
+@option("--seed", whole(0), "what the faults are drawn from", default=1)
 @option(
-    "--board",
-    metavar="NAMES",
-    default="virtual,desk",
-    help="one or more of virtual and desk, separated by commas",
+    "--board", "one or more of virtual and desk, separated by commas", metavar="NAMES", default="virtual,desk"
 )
 @option(
     "--fault",
+    "faults of docs/how-to/desk.md to draw from, separated by commas; all when not given",
     metavar="NAMES",
     default="",
     show_default=False,
-    help="faults of docs/how-to/desk.md to draw from, separated by commas; all when not given",
 )
 @option(
     "--output",
-    type=OUTPUT_FOLDER,
+    OUTPUT_FOLDER,
+    "the folder for the results, which gets a folder for each soak",
     default=BUILD / "soak",
     show_default="build/soak",
-    help="the folder for the results, which gets a folder for each soak",
 )
 @json_option
 def command(

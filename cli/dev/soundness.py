@@ -6,10 +6,10 @@ from cli.shell.declare import answer, declare, json_option, option
 from cli.shell.values import WHOLE, whole
 
 
-@declare(section="Is the bench right?", of_checkout=True)
-@option("-n", "--n", "n", type=WHOLE, default=40, help="how many random programs")
-@option("--seed", type=whole(0), default=1, help="what they are drawn from")
-@option("--jobs", type=WHOLE, default=1, help="how many processes share the work")
+@declare("Is the bench right?", of_checkout=True)
+@option("-n", "--n", "n", WHOLE, "how many random programs", default=40)
+@option("--seed", whole(0), "what they are drawn from", default=1)
+@option("--jobs", WHOLE, "how many processes share the work", default=1)
 @json_option
 def command(n: int, seed: int, jobs: int, as_json: bool) -> int:
     """Run random programs beside the bounds of their sections, and count what took longer."""

@@ -38,31 +38,26 @@ _BUDGET = Value(
 )
 
 
-@declare(section="What it costs")
+@declare("What it costs")
 @shared.allocator
 @option(
     "--budget",
-    type=_BUDGET,
+    _BUDGET,
+    "for each search: how many lists to try, or for how many seconds, such as 30s",
     default="20000",
-    help="for each search: how many lists to try, or for how many seconds, such as 30s",
 )
-@option("--seed", type=whole(1, 0xFFFF_FFFF), default=1, help="what the lists are drawn from")
+@option("--seed", whole(1, 0xFFFF_FFFF), "what the lists are drawn from", default=1)
 @option(
-    "--what",
-    type=several(*WHAT),
-    default=",".join(WHAT),
-    help="allocate, free, fragmentation, or several with commas",
+    "--what", several(*WHAT), "allocate, free, fragmentation, or several with commas", default=",".join(WHAT)
 )
-@option(
-    "--live", type=whole(256, 32_768), default=8192, help="for fragmentation: the most bytes that may be live"
-)
+@option("--live", whole(256, 32_768), "for fragmentation: the most bytes that may be live", default=8192)
 @shared.jobs
 @option(
     "--output",
-    type=OUTPUT_FOLDER,
+    OUTPUT_FOLDER,
+    "the folder for the winners, each a trace",
     default=BUILD / "adversary",
     show_default="build/adversary",
-    help="the folder for the winners, each a trace",
 )
 @json_option
 def command(

@@ -6,12 +6,12 @@ from cli.shell.declare import answer, declare, json_option, option
 from cli.shell.values import ALLOCATORS
 
 
-@declare(section="Your own program and allocator")
+@declare("Your own program and allocator")
 @option(
     "--allocator",
-    type=ALLOCATORS,
+    ALLOCATORS,
+    "one or more, separated by commas: names, or C files of your own",
     required=True,
-    help="one or more, separated by commas: names, or C files of your own",
 )
 @json_option
 def command(allocator: list[str], as_json: bool) -> int:

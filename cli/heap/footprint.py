@@ -9,20 +9,19 @@ from cli.shell.declare import answer, declare, json_option, option
 from cli.shell.values import ALLOCATORS
 
 
-@declare(section="What there is")
+@declare("What there is")
 @option(
     "--allocator",
-    type=ALLOCATORS,
-    help="one or more, separated by commas; all, or all that have the knobs, when none is given",
+    ALLOCATORS,
+    "one or more, separated by commas; all, or all that have the knobs, when none is given",
 )
 @shared.knob
 @json_option
-def command(allocator: list[str] | None, knob: tuple[tuple[str, int], ...], as_json: bool) -> None:
+def command(allocator: list[str] | None, knobs: dict[str, int], as_json: bool) -> None:
     """Show what each allocator takes of flash and RAM, and of its region beside its blocks."""
     from cli.shell import under_way
     from firmware.build import footprint, image, outside
 
-    knobs = dict(knob)
     footprints = []
     with under_way.shown() as tell:
         names = outside.admit(allocator) if allocator else footprint.with_knobs(knobs.keys())

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -16,44 +17,24 @@ if TYPE_CHECKING:
     from scenarios.trace import Trace
 
 
-@declare(section="What it costs")
-@argument(
-    "name",
-    nargs=-1,
-    type=SCENARIO,
-    help="a scenario of `./lab list`, or the path of a scenario's TOML",
-)
+@declare("What it costs")
+@argument("name", SCENARIO, "a scenario of `./lab list`, or the path of a scenario's TOML", nargs=-1)
 @option(
-    "--trace",
-    type=FILE,
-    help="a file of operations, instead of a scenario or for `recorded` (docs/how-to/traces.md)",
+    "--trace", FILE, "a file of operations, instead of a scenario or for `recorded` (docs/how-to/traces.md)"
 )
 @shared.scale
 @shared.allocator
 @shared.heap
-@option(
-    "--seeds",
-    type=WHOLE,
-    default=1,
-    help="how many seeds to replay: the scenario's own, and those after it",
-)
+@option("--seeds", WHOLE, "how many seeds to replay: the scenario's own, and those after it", default=1)
 @shared.parameter
 @shared.knob
 @shared.jobs
-@option("--exhaustive", is_flag=True, help="search for the smallest heap however long that takes")
+@option("--exhaustive", "search for the smallest heap however long that takes")
+@shared.search
 @option(
-    "--search/--no-search",
-    default=True,
-    show_default=False,
-    help="whether to search for the smallest heap, which takes longest",
+    "--runs", RUN, "run folders of the same trace, for the page: their worst critical sections", multiple=True
 )
-@option(
-    "--runs",
-    type=RUN,
-    multiple=True,
-    help="run folders of the same trace, for the page: their worst critical sections",
-)
-@option("--output", type=OUTPUT, help="the HTML file to write: heap beside worst critical section")
+@option("--output", OUTPUT, "the HTML file to write: heap beside worst critical section")
 @json_option
 def command(
     name: tuple[str, ...],
@@ -62,8 +43,8 @@ def command(
     allocator: list[str],
     heap_bytes: int | None,
     seeds: int,
-    parameter: tuple[tuple[str, str], ...],
-    knob: tuple[tuple[str, int], ...],
+    parameters: dict[str, str | int],
+    knobs: dict[str, int],
     jobs: int,
     exhaustive: bool,
     search: bool,
@@ -78,11 +59,10 @@ def command(
         raise OptionError("Runs are shown on the page only; say with --output FILE.html where it goes.")
     from analysis.fragmentation import study as text
     from analysis.fragmentation.study import Study
-    from cli.shell import runs as runs_of_bench
     from cli.shell import under_way
     from scenarios import catalogue
 
-    chosen = {**dict(parameter), **runs_of_bench.recorded(trace, scale)}
+    chosen = {**parameters, **shared.recorded(trace, scale)}
     size = heap_bytes or DEFAULT_BYTES
     if len(name) == 1:
         size = heap_bytes or catalogue.load(name[0], tell=under_way.tell).heap_on()
@@ -92,7 +72,7 @@ def command(
     else:
         raise OptionError("Name one scenario of `./lab list`, or a file with --trace FILE.")
     allocators, left_out = choose(traces, allocator, size)
-    study = Study(traces, allocators, size, dict(knob), jobs, exhaustive, search)
+    study = Study(traces, allocators, size, knobs, jobs, exhaustive, search)
     with under_way.shown() as tell:
         for sentence in left_out:
             tell.line(sentence)
@@ -100,13 +80,12 @@ def command(
             from dashboards import tradeoff
 
             # Before the replay, which may take minutes: a run that does not fit is told at once.
-            measured = tradeoff.load(runs, traces, dict(knob))
-        rows = study.rows(tell, under_way.Counted(tell, len(allocators) * len(traces)).done)
+            measured = tradeoff.load(runs, traces, knobs)
+        counted = under_way.Counted(tell, len(allocators) * len(traces))
+        rows = study.rows(tell, partial(counted, over=1))
     if output:
         tradeoff.sheet(study, rows, measured).write(output)
-    answer(as_json, lambda: [row.as_json() for row in rows], lambda: text.as_text(rows))
-    if output and not as_json:
-        print(f"page: {output}")
+    answer(as_json, lambda: [row.as_json() for row in rows], lambda: text.as_text(rows), page=output)
 
 
 def choose(

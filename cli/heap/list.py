@@ -6,7 +6,7 @@ from cli.list import allocator_lines, allocators
 from cli.shell.declare import answer, declare, json_option
 
 
-@declare(section="What there is")
+@declare("What there is")
 @json_option
 def command(as_json: bool) -> None:
     """Show the allocators: kind, locking, complexity, licence, origin."""

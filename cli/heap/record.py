@@ -14,25 +14,15 @@ from cli.shell.declare import argument, declare, option
 from cli.shell.values import FILE, OUTPUT, SECONDS, WHOLE, OptionError
 
 
-@declare(section="Your own program and allocator")
+@declare("Your own program and allocator")
 @argument(
-    "command",
-    metavar="[-- COMMAND…]",
-    nargs=-1,
-    type=click.UNPROCESSED,
-    help="the program and its words, behind --",
+    "command", click.UNPROCESSED, "the program and its words, behind --", metavar="[-- COMMAND…]", nargs=-1
 )
-@option(
-    "--output",
-    type=OUTPUT,
-    default=BUILD / "trace.csv",
-    show_default="build/trace.csv",
-    help="the trace to write",
-)
-@option("--log", type=FILE, help="instead of a command: what a board said, or a log of mtrace or heaptrack")
-@option("--serial", metavar="PORT", help="instead of a command: the port on which a board says it")
-@option("--baud", type=WHOLE, default=115_200, help="of the port")
-@option("--seconds", type=SECONDS, help="how long to listen to the port; until Ctrl-C when not given")
+@option("--output", OUTPUT, "the trace to write", default=BUILD / "trace.csv", show_default="build/trace.csv")
+@option("--log", FILE, "instead of a command: what a board said, or a log of mtrace or heaptrack")
+@option("--serial", "instead of a command: the port on which a board says it", metavar="PORT")
+@option("--baud", WHOLE, "of the port", default=115_200)
+@option("--seconds", SECONDS, "how long to listen to the port; until Ctrl-C when not given")
 def command(
     command: tuple[str, ...],
     output: Path,

@@ -11,17 +11,17 @@ from cli.shell.declare import answer, argument, declare, json_option, option
 from cli.shell.values import OUTPUT_FOLDER
 
 
-@declare(section="Published figures")
-@argument("table", nargs=-1, help="tables of five publications, as --list names them; all when none is given")
-@option("--quick", is_flag=True, help="fewer seeds, one placement, and only the allocators that a table has")
-@option("--list", "listed", is_flag=True, help="name the tables and say how each compares")
+@declare("Published figures")
+@argument("table", "tables of five publications, as --list names them; all when none is given", nargs=-1)
+@option("--quick", "fewer seeds, one placement, and only the allocators that a table has")
+@option("--list", "listed", "name the tables and say how each compares")
 @shared.jobs
 @option(
     "--output",
-    type=OUTPUT_FOLDER,
+    OUTPUT_FOLDER,
+    "the folder for the CSV files",
     default=BUILD / "reproduced",
     show_default="build/reproduced",
-    help="the folder for the CSV files",
 )
 @json_option
 def command(

@@ -14,13 +14,9 @@ if TYPE_CHECKING:
     from studies.worst import Matrix
 
 
-@declare(section="What it costs")
+@declare("What it costs")
 @shared.allocator
-@option(
-    "--host",
-    is_flag=True,
-    help="on this machine, in a heap of 8 MiB: instructions, and how they grow with free blocks",
-)
+@option("--host", "on this machine, in a heap of 8 MiB: instructions, and how they grow with free blocks")
 @json_option
 def command(allocator: list[str], host: bool, as_json: bool) -> None:
     """Build each allocator's own worst allocation and free, and run them on every allocator."""

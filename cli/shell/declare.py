@@ -1,7 +1,7 @@
 """How a file declares its command: options, words, help, the title it stands under, and its call.
 
-    @declare(section="Read what came out")
-    @argument("run", type=RUN, help="a run folder")
+    @declare("Read what came out")
+    @argument("run", RUN, "a run folder")
     @json_option
     def command(run: Path, as_json: bool) -> int | None:
         \"\"\"Say what the command does, in one line.\"\"\"
@@ -21,8 +21,10 @@ import json
 import pkgutil
 import shutil
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import fields
 from functools import wraps
+from pathlib import Path
 from typing import Any
 
 import click
@@ -40,15 +42,35 @@ _CONTEXT: dict[str, Any] = {
     },
 }
 
-argument = cloup.argument
-"""A word of a command."""
-option = cloup.option
-"""An option of a command."""
+Decorator = Callable[[Callable[..., Any]], Callable[..., Any]]
+
+
+def option(*words: Any, **settings: object) -> Decorator:
+    """An option of a command: its names, its kind of value, and its help. Without a kind it is a
+    flag. The settings are Click's.
+    """
+    names, all_settings = _read(words, settings)
+    all_settings.setdefault("is_flag", not {"type", "metavar"} & {*all_settings})
+    return cloup.option(*names, **all_settings)
+
+
+def argument(*words: Any, **settings: object) -> Decorator:
+    """A word of a command: its name, its kind, which may be left out, and its help."""
+    names, all_settings = _read(words, settings)
+    return cloup.argument(*names, **all_settings)
+
+
+def _read(words: Sequence[Any], settings: Mapping[str, object]) -> tuple[list[str], dict[str, Any]]:
+    """The names, and all else as Click calls it."""
+    names = [word for word in words if isinstance(word, str)]
+    kind = {"type": word for word in words if word not in names}  # noqa: B035 - one at the most
+    return names, {"help": None if "help" in settings else names.pop(), **kind, **settings}
+
 
 _HEADINGS: dict[click.Command, str] = {}
 """By command the title that it stands under."""
 
-json_option = option("--json", "as_json", is_flag=True, help="print JSON")
+json_option = option("--json", "as_json", "print JSON")
 
 
 def declare(
@@ -73,9 +95,29 @@ def declare(
     return made
 
 
-def answer(as_json: bool, document: Callable[[], object], text: Callable[[], str]) -> None:
-    """Prints what came out, for a program or for a reader."""
-    print(json.dumps(document(), indent=2) if as_json else text())
+def packed(kind: type, name: str) -> Callable[[Callable[..., int | None]], Callable[..., int | None]]:
+    """Gives a function the options that are fields of a dataclass as an argument of this name."""
+    names = {field.name for field in fields(kind)}
+
+    def pack(function: Callable[..., int | None]) -> Callable[..., int | None]:
+        @wraps(function)
+        def called(**values: object) -> int | None:
+            own = {field: values.pop(field) for field in names & {*values}}
+            return function(**values, **{name: kind(**own)})
+
+        return called
+
+    return pack
+
+
+def answer(
+    as_json: bool, document: Callable[[], object], text: Callable[[], str], **files: Path | None
+) -> None:
+    """Prints what came out, for a program or for a reader, who is told which files were written."""
+    if as_json:
+        print(json.dumps(document(), indent=2))
+    else:
+        print(text(), *(f"{kind}: {file}" for kind, file in files.items() if file), sep="\n")
 
 
 def group(package: str, *, section: str = "", help: str, epilog: str | None = None) -> cloup.Group:

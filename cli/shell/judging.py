@@ -4,15 +4,15 @@ does, declared once, and what they come to.
 
 from __future__ import annotations
 
-import functools
 import json
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from base.files.whole import write_bytes
-from cli.shell.declare import json_option, option
+from cli.shell.declare import json_option, option, packed
 from cli.shell.project import project
 from cli.shell.values import FILE, OUTPUT, OptionError, Value
 
@@ -191,62 +191,42 @@ _Command = Callable[..., int | None]
 _OF_RUNS = (
     option(
         "--limit",
+        "hold a kind to cycles or a time: any=1200, handler:on_tim2=900; of runs allocate=10us; may be "
+        "repeated",
         metavar="KIND=LIMIT",
         multiple=True,
-        help="hold a kind to cycles or a time: any=1200, handler:on_tim2=900; of runs allocate=10us; may be "
-        "repeated",
     ),
-    option("--baseline", type=FILE, help="hold it to this file, which --update writes"),
+    option("--baseline", FILE, "hold it to this file, which --update writes"),
+    option("--update", "renew", "make what was measured the baseline, and say what changes"),
     option(
-        "--update", "renew", is_flag=True, help="make what was measured the baseline, and say what changes"
-    ),
-    option(
-        "--junit",
-        "junit_file",
-        type=OUTPUT,
-        help="a file of JUnit XML to write: a test case each limit and each row",
+        "--junit", "junit_file", OUTPUT, "a file of JUnit XML to write: a test case each limit and each row"
     ),
     option(
-        "--markdown",
-        "markdown_file",
-        type=FILE,
-        help="a table to write for a comment on a change; - prints it alone",
+        "--markdown", "markdown_file", FILE, "a table to write for a comment on a change; - prints it alone"
     ),
 )
 _OF_PROGRAMS = (
     *_OF_RUNS,
     option(
         "--allow",
-        type=Value("AMOUNT", _allowance, _AMOUNT),
-        help="what is no failure: 5% or cycles more than the baseline, vanished (what is seen no more), "
+        Value("AMOUNT", _allowance, _AMOUNT),
+        "what is no failure: 5% or cycles more than the baseline, vanished (what is seen no more), "
         "polling (a program that ends so); several with commas",
     ),
-    option(
-        "--bencher",
-        "bencher_file",
-        type=OUTPUT,
-        help="the cycles to write in Bencher's metric format, for charts",
-    ),
+    option("--bencher", "bencher_file", OUTPUT, "the cycles to write in Bencher's metric format, for charts"),
 )
 
 
 def _with(options: Sequence[Callable[[_Command], _Command]], function: _Command) -> _Command:
-    names = {field.name for field in fields(Judging)}
-
-    @functools.wraps(function)
-    def packed(**values: object) -> int | None:
-        judging = Judging(**{name: values.pop(name) for name in names & {*values}})  # type: ignore[arg-type]
-        return function(judging=judging, **values)
-
-    made: _Command = json_option(packed)
+    made: _Command = json_option(packed(Judging, "judging")(function))
     for add in reversed(options):
         made = add(made)
     return made
 
 
-judging = functools.partial(_with, _OF_PROGRAMS)
+judging = partial(_with, _OF_PROGRAMS)
 """Gives a command about a program these options and --json. The function gets them as one Judging,
 `judging`.
 """
-judging_runs = functools.partial(_with, _OF_RUNS)
+judging_runs = partial(_with, _OF_RUNS)
 """The same for a command about runs."""

@@ -7,20 +7,21 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import partial
 from itertools import product
 from pathlib import Path
 
+from analysis.bounds.image import bounds_of
+from analysis.explain.explanation import explain
+from analysis.fragmentation.of_run import memory_of_run
 from base.files.errors import CaptureError, RunError, TailscopeError
 from base.processes import signals
 from base.run_folder import folder as names
-from base.run_folder.manifest import Optimization, SectionBound, read_manifest
+from base.run_folder.manifest import read_manifest
 from base.run_folder.progress_file import SoFar
-from base.run_folder.records import Boot, RecordLog
-from base.run_folder.tables import Memory
 from base.tell import Tell
 from capture import placements
 from capture.acquisition import direct, sigrok_cli
@@ -31,6 +32,7 @@ from capture.conduct import RunResult
 from capture.conduct import run as conduct
 from capture.desk.bench import read_bench
 from cli.shell import under_way
+from cli.shell.shared import OPTIMIZATIONS, RunOptions, recorded
 from firmware.build import boards, fit
 from firmware.build import image as firmware
 from scenarios import catalogue
@@ -39,50 +41,7 @@ from scenarios.stimulus import asks_for_control
 from simulator import build as simulator
 
 
-@dataclass(frozen=True)
-class Options:
-    """What the user chose, as `./lab scenario` takes it.
-
-    None leaves the choice to bench.toml or to the scenario. `boards` are run on one after the
-    other. `knobs` are numbers of the heap's build. `duration_s` is that of the capture.
-    `art_states` are the states of the flash accelerator (prefetch and caches) to run with.
-    `records` says what carries the records, one of scenarios.operations.RECORDS. `lockings` are the
-    locks of the heap; None is the allocator's default. `optimizations` are GCC's -O of the
-    firmware. `heap_bytes` is the size of the heap's region. `capture` is sigrok, the real tools, or
-    direct, the virtual board itself; None is sigrok where that is installed. `placements` is how
-    many times each image is linked, the first as it is. `stored` takes a run that is stored
-    already, complete and the same to the byte of firmware and operations, for one to make.
-    `explained` keeps why the worst of each kind took so long.
-    """
-
-    parameters: dict[str, str | int] = field(default_factory=dict)
-    knobs: dict[str, int] = field(default_factory=dict)
-    boards: tuple[str | None, ...] = (None,)
-    samplerate_hz: int | None = None
-    stimulus: str | None = None
-    seed: int | None = None
-    duration_s: float | None = None
-    art_states: tuple[bool, ...] = (True,)
-    records: str = "uart"
-    ignore_glitches: bool = False
-    lockings: tuple[str | None, ...] = (None,)
-    optimizations: tuple[Optimization, ...] = ("2",)
-    heap_bytes: int | None = None
-    capture: str | None = None
-    placements: int = 1
-    stored: bool = False
-    explained: bool = True
-
-
-def recorded(trace: Path | None, scale: int | None) -> dict[str, str | int]:
-    """The parameters of the scenario `recorded` by which it replays a trace, as far as given."""
-    return {
-        **({"trace": str(trace)} if trace else {}),
-        **({"scale": scale} if scale is not None else {}),
-    }
-
-
-def compiled(name: str, options: Options, board: boards.Board) -> Plan:
+def compiled(name: str, options: RunOptions, board: boards.Board) -> Plan:
     """The plan of the scenario `name`, as a user chose it, for a board.
 
     Raises ScenarioError, CaptureError, and signals.Stopped.
@@ -95,7 +54,7 @@ def compiled(name: str, options: Options, board: boards.Board) -> Plan:
         )
     scenario = catalogue.load(
         name,
-        options.parameters,
+        {**options.parameters, **recorded(options.trace, options.scale)},
         seed=options.seed,
         stimulus=options.stimulus,
         heap_bytes=options.heap_bytes,
@@ -107,7 +66,7 @@ def compiled(name: str, options: Options, board: boards.Board) -> Plan:
 
 
 def run(
-    scenarios: Sequence[str], allocators: Sequence[str], runs_folder: Path, options: Options
+    scenarios: Sequence[str], allocators: Sequence[str], runs_folder: Path, options: RunOptions
 ) -> list[RunResult]:
     """Runs every scenario on every allocator, one board after another, and returns the results in
     order.
@@ -185,7 +144,7 @@ def _planned(
     word: str | None,
     scenarios: Sequence[str],
     allocators: Sequence[str],
-    options: Options,
+    options: RunOptions,
     shown: under_way.Steps,
 ) -> Iterator[_Planned]:
     """The runs on one board. A line says why an allocator is left out, and where sigrok is missing
@@ -194,7 +153,7 @@ def _planned(
     """
     resource = read_bench().board(word)
     board = resource.board
-    for refusal in map(board.lock_refused, filter(None, options.lockings)):
+    for refusal in map(board.lock_refused, filter(None, options.locking)):
         if refusal:
             raise CaptureError(refusal)
     plans = [compiled(name, options, board) for name in scenarios]
@@ -209,24 +168,24 @@ def _planned(
         )
     for sentence in left_out:
         shown.line(sentence)
-    for plan, allocator, locking, optimization, art in product(
-        plans, names, options.lockings, options.optimizations, options.art_states
+    for plan, allocator, locking, optimise, art in product(
+        plans, names, options.locking, options.optimise, options.art
     ):
         spec = firmware.BuildSpec.of(
             allocator,
-            art,
+            art == "on",
             locking,
             options.knobs,
             plan.extras,
             heap_bytes=plan.heap_bytes,
-            optimization=optimization,
+            optimization=OPTIMIZATIONS[optimise],
             board=board.word,
         )
         yield _Planned(word, plan, spec, capture)
 
 
 def _images(
-    specs: Sequence[firmware.BuildSpec], options: Options, shown: under_way.Steps
+    specs: Sequence[firmware.BuildSpec], options: RunOptions, shown: under_way.Steps
 ) -> dict[Path, firmware.FirmwareImage]:
     """Builds the virtual Nucleo and each image, by its folder: as many at a time as there are
     cores.
@@ -250,22 +209,11 @@ def _request(
     run: _Planned,
     image: firmware.FirmwareImage,
     runs_folder: Path,
-    options: Options,
+    options: RunOptions,
     part: Part,
     tell: Tell,
 ) -> RunRequest:
     """What is asked of who captures."""
-
-    def bounds(image: firmware.FirmwareImage, boot: Boot) -> Mapping[str, SectionBound]:
-        from analysis.bounds.image import bounds_of
-
-        return bounds_of(image, boot)
-
-    def memory(image: firmware.FirmwareImage, plan: Plan, log: RecordLog) -> Memory | None:
-        from analysis.fragmentation.of_run import memory_of_run
-
-        return memory_of_run(image, plan, log)
-
     spec = run.spec
     return RunRequest(
         run.plan,
@@ -276,8 +224,8 @@ def _request(
         duration_s=options.duration_s,
         records=options.records,
         ignore_glitches=options.ignore_glitches,
-        bounds=bounds,
-        memory=memory,
+        bounds=bounds_of,
+        memory=memory_of_run,
         progress=tell,
         live=partial(_tell_operations, tell),
         part=part,
@@ -328,8 +276,6 @@ def _stored(request: RunRequest) -> RunResult | None:
 
 def _explain(result: RunResult, shown: under_way.Steps) -> None:
     """Explains the worst of each quantity. If that fails, it says why, and the next run follows."""
-    from analysis.explain.explanation import explain
-
     try:
         explain(result.folder)
     except TailscopeError as error:

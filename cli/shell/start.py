@@ -114,11 +114,16 @@ def leave(status: int) -> None:
 
 
 _EXTRAS = {
-    **dict.fromkeys(("flask", "werkzeug"), "app"),
-    **dict.fromkeys(("pyocd", "yaml"), "board"),
-    **dict.fromkeys(("plotly", "scipy"), "report"),
-    **dict.fromkeys(("dask", "distributed"), "campaign"),
-    **dict.fromkeys(("saleae", "grpc"), "saleae"),
+    "flask": "app",
+    "werkzeug": "app",
+    "pyocd": "board",
+    "yaml": "board",
+    "plotly": "report",
+    "scipy": "report",
+    "dask": "campaign",
+    "distributed": "campaign",
+    "saleae": "saleae",
+    "grpc": "saleae",
 }
 """By the module that a command imports, the extra of pyproject.toml that has its package."""
 
@@ -140,12 +145,10 @@ def sentence(error: BaseException) -> str | None:
         return f"{error.format_message()}{hint}"
     if isinstance(error, ModuleNotFoundError):
         module = (error.name or "").partition(".")[0]
-        remedy = f"pip install 'tailscope[{_EXTRAS.get(module)}]'"
-        return (
-            f"This needs the Python package {module}, which is not installed: {remedy}."
-            if module in _EXTRAS
-            else None
-        )
+        if module not in _EXTRAS:
+            return None
+        remedy = f"pip install 'tailscope[{_EXTRAS[module]}]'"
+        return f"This needs the Python package {module}, which is not installed: {remedy}."
     return _of_limits(error)
 
 

@@ -57,17 +57,10 @@ class Counted:
         self._number = 0
         self._began_s = time.monotonic()
 
-    def __call__(self, step: str) -> None:
-        """The next step begins."""
-        self._count(step, self._number)
-
-    def done(self, step: str) -> None:
-        """Another step is done, of several that are under way at a time."""
-        self._count(step, self._number + 1)
-
-    def _count(self, step: str, done: int) -> None:
+    def __call__(self, step: str, over: int = 0) -> None:
+        """The next step begins; or, with 1 `over`, another is done of several under way."""
+        left_s = time_left_s(self._began_s, self._number + over, self._total - self._number - over)
         self._number += 1
-        left_s = time_left_s(self._began_s, done, self._total - done)
         self._tell(f"{place(self._number, self._total, left_s)}: {step}")
 
 

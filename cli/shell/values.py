@@ -105,22 +105,11 @@ def whole(least: int | None = 1, most: int | None = None) -> click.IntRange:
     return click.IntRange(least, most)
 
 
-def number(
-    least: float = sys.float_info.min,
-    most: float = sys.float_info.max,
-    *,
-    name: str = "NUMBER",
-    give: str = "a number above 0",
-) -> Value:
-    """A number from `least` to `most`."""
-
-    def read(word: str) -> float | None:
-        with suppress(ValueError):
-            if least <= (value := float(word)) <= most:
-                return value
-        return None
-
-    return Value(name, read, give)
+def _above_0(word: str) -> float | None:
+    with suppress(ValueError):
+        if sys.float_info.min <= (value := float(word)) <= sys.float_info.max:
+            return value
+    return None
 
 
 def _writable(folder: bool) -> Value:
@@ -149,24 +138,16 @@ def _worst(word: str) -> int | None:
     return count if 1 <= count <= MOST_WORST else None
 
 
-def instant(zero_too: bool = False) -> Value:
-    """`100ms`, `2s` or `cycles:84000`, as the virtual Nucleo takes it."""
-
-    def read(word: str) -> str | None:
-        match = re.fullmatch(r"cycles:([0-9]{1,15})|([0-9]{1,15})(?:ns|us|ms|s)", word)
-        if match and (zero_too or int(match[1] or match[2])):
-            return word
-        nanoseconds = round(seconds_of(word) * 1e9)
-        return f"{nanoseconds}ns" if nanoseconds else None
-
-    return Value("TIME", read, "a time such as 100ms or 2s, or cycles:84000")
+def _instant(word: str, least: int = 1) -> str | None:
+    match = re.fullmatch(r"cycles:([0-9]{1,15})|([0-9]{1,15})(?:ns|us|ms|s)", word)
+    if match and int(match[1] or match[2]) >= least:
+        return word
+    nanoseconds = round(seconds_of(word) * 1e9)
+    return f"{nanoseconds}ns" if nanoseconds else None
 
 
 def _begin(word: str) -> str | None:
-    if re.fullmatch(r"[A-Za-z_][A-Za-z0-9_.$]{0,199}", word):
-        return word
-    value: str | None = instant(zero_too=True).read(word)
-    return value
+    return word if re.fullmatch(r"[A-Za-z_][A-Za-z0-9_.$]{0,199}", word) else _instant(word, 0)
 
 
 def _samplerate(word: str) -> int | None:
@@ -272,6 +253,7 @@ RUN = Value(
 )
 """A folder that is there; of `runs` the latest first."""
 WHOLE = whole()
+NUMBER = Value("NUMBER", _above_0, "a number above 0")
 PLACEMENTS = whole(most=MOST_PLACEMENTS)
 SEED = click.INT
 SECONDS = Value("TIME", lambda word: seconds_of(word) or None, "a time, such as 2s or 500ms")
@@ -282,7 +264,8 @@ WORST = Value(
     f"worst, or worst=N with N from 1 to {MOST_WORST}",
 )
 """How many of the longest are meant."""
-INSTANT = instant()
+INSTANT = Value("TIME", _instant, "a time such as 100ms or 2s, or cycles:84000")
+"""`100ms`, `2s` or `cycles:84000`, as the virtual Nucleo takes it."""
 BEGIN = Value(
     "FUNCTION|TIME|start|reset", _begin, "start, reset, a function, a time such as 100ms, or cycles:84000"
 )

@@ -19,7 +19,7 @@ def test_the_time_left_is_that_of_the_steps_so_far(monkeypatch: pytest.MonkeyPat
     for step in ("a", "b", "c"):
         counted(step)
         now_s += 10.0
-    done.done("d")
+    done("d", over=1)
     assert lines[:3] == ["1 of 3: a", "2 of 3, about 20 s left: b", "3 of 3, about 10 s left: c"]
     assert lines[3:] == ["1 of 20, about 10 min left: d"]
 

@@ -14,7 +14,8 @@ from base.run_folder.folder import MANIFEST
 from base.run_folder.manifest import read_manifest
 from capture.acquisition.source import RunRequest
 from cli.shell import start
-from cli.shell.runs import Options, compiled
+from cli.shell.runs import compiled
+from cli.shell.shared import RunOptions
 from cli.tests.typed import refused
 from dashboards.loaded.runs import load_run
 from dashboards.loaded.series import by_scenario
@@ -64,7 +65,7 @@ BOARD = "nucleo-f072rb"
 
 
 def plan_of(stimulus: str | None) -> Plan:
-    return compiled("mem_frag", Options(stimulus=stimulus), boards.board(BOARD))
+    return compiled("mem_frag", RunOptions(stimulus=stimulus), boards.board(BOARD))
 
 
 def test_a_control_that_the_board_has_not_is_refused() -> None:

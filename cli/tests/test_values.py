@@ -9,7 +9,8 @@ import click
 import pytest
 
 from cli.shell import values
-from cli.shell.runs import Options, compiled
+from cli.shell.runs import compiled
+from cli.shell.shared import RunOptions
 from cli.shell.values import OptionError, Value
 from firmware.build import boards
 from tests.tables import table
@@ -37,7 +38,7 @@ def test_a_parameter_has_units_too() -> None:
     board = boards.default()
     written: dict[str, str | int] = {"request_bytes": "1KiB", "fine_cycles": "1us", "depths": "2"}
     plain: dict[str, str | int] = {"request_bytes": 1024, "fine_cycles": 84, "depths": 2}
-    plans = [compiled("latency_sweep", Options(parameters=given), board) for given in (written, plain)]
+    plans = [compiled("latency_sweep", RunOptions(parameters=given), board) for given in (written, plain)]
     assert plans[0].image == plans[1].image
 
 

@@ -18,8 +18,9 @@ from base.run_folder.edges import MARKED_CHANNELS
 from base.run_folder.records import COST_INSTRUMENTS, OPERATION_KINDS, PlanRecord, encode, parse, parse_line
 from firmware.build.catalogue import LOCKINGS, allocators
 
+Random = np.random.Generator
 Planted = tuple[bytes, str]
-Kind = Callable[[bytes, np.random.Generator], Planted]
+Kind = Callable[[bytes, Random], Planted]
 
 # Of fields that are one of a few words.
 _WORDS: dict[tuple[str, str], Sequence[str]] = {
@@ -59,19 +60,19 @@ def kinds(log: bytes) -> Iterator[tuple[str, Kind]]:
             yield f"merged_otherwise.{answer}", partial(merged_otherwise, answer=answer)
 
 
-def lost_record(log: bytes, random: np.random.Generator) -> Planted:
+def lost_record(log: bytes, random: Random) -> Planted:
     """A line that never comes."""
     lines, at = _drawn(log, random)
     return b"\n".join(lines[:at] + lines[at + 1 :]), f"{_called(lines, at)} is lost"
 
 
-def doubled_record(log: bytes, random: np.random.Generator) -> Planted:
+def doubled_record(log: bytes, random: Random) -> Planted:
     """A line that comes twice."""
     lines, at = _drawn(log, random)
     return b"\n".join(lines[: at + 1] + lines[at:]), f"{_called(lines, at)} comes twice"
 
 
-def cut_record(log: bytes, random: np.random.Generator) -> Planted:
+def cut_record(log: bytes, random: Random) -> Planted:
     """A line whose end is lost, its newline or not."""
     lines, at = _drawn(log, random)
     length = int(random.integers(len(lines[at])))
@@ -80,7 +81,7 @@ def cut_record(log: bytes, random: np.random.Generator) -> Planted:
     return before + lines[at][:length] + newline + after, f"of {_called(lines, at)} only {length} bytes come"
 
 
-def swapped_records(log: bytes, random: np.random.Generator) -> Planted:
+def swapped_records(log: bytes, random: Random) -> Planted:
     """A line that comes after its successor."""
     lines, at = _drawn(log, random)
     # The last piece of the log, after its last newline, is no line.
@@ -88,14 +89,14 @@ def swapped_records(log: bytes, random: np.random.Generator) -> Planted:
     return _swapped(lines, at, at + 1)
 
 
-def swapped_calibration(log: bytes, random: np.random.Generator) -> Planted:
+def swapped_calibration(log: bytes, random: Random) -> Planted:
     """Two calibration records in each other's place."""
     lines = log.split(b"\n")
     first, other = sorted(random.choice(_lines_of(lines, "CAL"), 2, replace=False).tolist())
     return _swapped(lines, first, other)
 
 
-def altered_field(log: bytes, random: np.random.Generator, record: str, field: str, index: int) -> Planted:
+def altered_field(log: bytes, random: Random, record: str, field: str, index: int) -> Planted:
     """A field with one digit altered, or one letter, or another word."""
     lines = log.split(b"\n")
     at = int(random.choice(_lines_of(lines, record)))
@@ -104,7 +105,7 @@ def altered_field(log: bytes, random: np.random.Generator, record: str, field: s
     return _sent(lines, {at: after}, index), f"{record}'s {field} in line {at + 1} is {after} for {before}"
 
 
-def raised_field(log: bytes, random: np.random.Generator, record: str, index: int) -> Planted:
+def raised_field(log: bytes, random: Random, record: str, index: int) -> Planted:
     """A number that is too high by a little, in each record of the name or in one."""
     lines, by = log.split(b"\n"), int(random.integers(1, _MOST_STEPS + 1))
     every = _lines_of(lines, record)
@@ -113,7 +114,7 @@ def raised_field(log: bytes, random: np.random.Generator, record: str, index: in
     return _sent(lines, changes, index), f"field {index + 1} of {len(chosen)} {record} is too high by {by}"
 
 
-def merged_otherwise(log: bytes, random: np.random.Generator, answer: str) -> Planted:
+def merged_otherwise(log: bytes, random: Random, answer: str) -> Planted:
     """A wait told from another stimulus than the first that it met: a period too short or long."""
     lines = log.split(b"\n")
     plan = parse(log).first(PlanRecord)
@@ -158,7 +159,7 @@ def _lines_of(lines: Sequence[bytes], record: str) -> list[int]:
     return [at for at, line in enumerate(lines) if _name(line) == record]
 
 
-def _altered(record: str, field: str, text: str, random: np.random.Generator) -> str:
+def _altered(record: str, field: str, text: str, random: Random) -> str:
     if words := _WORDS.get((record, field)):
         return str(random.choice([word for word in words if word != text]))
     alphabet = _HEX_DIGITS if (record, field) in _HEXADECIMAL else _DIGITS
@@ -168,7 +169,7 @@ def _altered(record: str, field: str, text: str, random: np.random.Generator) ->
     return text[:place] + other + text[place + 1 :]
 
 
-def _drawn(log: bytes, random: np.random.Generator) -> tuple[list[bytes], int]:
+def _drawn(log: bytes, random: Random) -> tuple[list[bytes], int]:
     """The lines of the log, and the number of one: each
     kind of record is drawn as often as the next.
     """

@@ -35,6 +35,7 @@ from firmware.build import boards, fit
 from firmware.build import image as firmware
 from quality.faults import records, wire
 from quality.faults.headlines import Change, changes
+from quality.faults.wire import Random
 from scenarios import catalogue
 
 Planted = tuple[Taken, str]
@@ -56,30 +57,32 @@ class Healthy:
     manifest: Manifest
 
     @cached_property
-    def kinds(self) -> Mapping[str, Callable[[np.random.Generator], Planted]]:
+    def kinds(self) -> Mapping[str, Callable[[Random], Planted]]:
         """The kinds of faults that can be planted in it, by name."""
         seen = self.stored.seen
         return {
-            **{name: partial(self._on_wire, kind) for name, kind in wire.kinds(seen.edges)},
-            **{name: partial(self._in_records, kind) for name, kind in records.kinds(seen.serial_bytes)},
+            name: partial(self._planted, part, kind)
+            for part, kinds in (
+                ("edges", wire.kinds(seen.edges)),
+                ("serial_bytes", records.kinds(seen.serial_bytes)),
+            )
+            for name, kind in kinds
         }
 
-    def pair(self, random: np.random.Generator) -> Planted:
+    def pair(self, random: Random) -> Planted:
         """The run with two faults in it: one of any kind, the other of the wire, as damaged records
         name no kinds.
         """
         first, first_words = self.kinds[str(random.choice([*self.kinds]))](random)
         kinds = [kind for _, kind in wire.kinds(first.seen.edges)]
-        second, words = replace(self, stored=first)._on_wire(kinds[random.integers(len(kinds))], random)
+        kind = kinds[random.integers(len(kinds))]
+        second, words = replace(self, stored=first)._planted("edges", kind, random)
         return second, f"{first_words}; {words}"
 
-    def _on_wire(self, kind: wire.Kind, random: np.random.Generator) -> Planted:
-        edges, words = kind(self.stored.seen.edges, random)
-        return self.stored._replace(seen=replace(self.stored.seen, edges=edges)), words
-
-    def _in_records(self, kind: records.Kind, random: np.random.Generator) -> Planted:
-        serial_bytes, words = kind(self.stored.seen.serial_bytes, random)
-        return self.stored._replace(seen=replace(self.stored.seen, serial_bytes=serial_bytes)), words
+    def _planted(self, part: str, kind: Callable[[Any, Random], tuple[Any, str]], random: Random) -> Planted:
+        seen = self.stored.seen
+        damaged, words = kind(getattr(seen, part), random)
+        return self.stored._replace(seen=replace(seen, **{part: damaged})), words
 
 
 def healthy(name: str, stored: Taken) -> Healthy:

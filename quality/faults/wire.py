@@ -19,8 +19,9 @@ import numpy.typing as npt
 from base.run_folder.edges import CHANNELS, EdgeList, Samples, Words
 from capture.reading.observed import ANSWERED
 
+Random = np.random.Generator
 Planted = tuple[EdgeList, str]
-Kind = Callable[[EdgeList, np.random.Generator], Planted]
+Kind = Callable[[EdgeList, Random], Planted]
 
 # How many samples come twice or not at all, how far an edge is moved, how long a pulse is that is
 # not the board's: one to these, all orders of magnitude alike.
@@ -93,20 +94,20 @@ def kinds(edges: EdgeList) -> Iterator[tuple[str, Kind]]:
             yield f"{planted.__name__}.{channel}", partial(planted, channel=channel)
 
 
-def inserted_samples(edges: EdgeList, random: np.random.Generator) -> Planted:
+def inserted_samples(edges: EdgeList, random: Random) -> Planted:
     """Samples that come twice."""
     at, count = _place(edges, random), _magnitude(random, SLIPPED_SAMPLES)
     return insert_samples(edges, at, count), f"sample {at:,} comes {count:,} times more"
 
 
-def deleted_samples(edges: EdgeList, random: np.random.Generator) -> Planted:
+def deleted_samples(edges: EdgeList, random: Random) -> Planted:
     """Samples that never come."""
     count = _magnitude(random, SLIPPED_SAMPLES)
     at = min(_place(edges, random), edges.total_samples - 1 - count)
     return delete_samples(edges, at, count), f"{count:,} samples are lost from {at:,} on"
 
 
-def flipped_samples(edges: EdgeList, random: np.random.Generator) -> Planted:
+def flipped_samples(edges: EdgeList, random: Random) -> Planted:
     """A few samples of one channel that have the wrong level, wherever they fall."""
     channel = str(random.choice(CHANNELS))
     at, count = _place(edges, random), int(random.integers(1, FLIPPED_SAMPLES + 1))
@@ -114,7 +115,7 @@ def flipped_samples(edges: EdgeList, random: np.random.Generator) -> Planted:
     return flip(edges, _bit(channel), at, at + count), words
 
 
-def noise_burst(edges: EdgeList, random: np.random.Generator) -> Planted:
+def noise_burst(edges: EdgeList, random: Random) -> Planted:
     """A burst on one channel or on all, such as a motor that starts."""
     bits = _bit(str(random.choice(CHANNELS))) if random.random() < 0.5 else 0xFF
     begin, length = _place(edges, random), int(random.integers(10, BURST_SAMPLES + 1))
@@ -127,7 +128,7 @@ def noise_burst(edges: EdgeList, random: np.random.Generator) -> Planted:
     return noisy, f"{count} flips on {names} within {length:,} samples from {begin:,} on"
 
 
-def shifted_edge(edges: EdgeList, random: np.random.Generator, channel: str) -> Planted:
+def shifted_edge(edges: EdgeList, random: Random, channel: str) -> Planted:
     """An edge that is seen earlier or later, without passing its neighbours on the channel."""
     own = edges.transitions(channel).sample
     bounds = np.concatenate(([-1], own, [edges.total_samples]))
@@ -143,7 +144,7 @@ def shifted_edge(edges: EdgeList, random: np.random.Generator, channel: str) -> 
     return flip(edges, _bit(channel), begin, end), words
 
 
-def swapped_edges(edges: EdgeList, random: np.random.Generator) -> Planted:
+def swapped_edges(edges: EdgeList, random: Random) -> Planted:
     """Of two channels' edges that came almost together one is a sample off: which was first?"""
     changed = edges.word[1:] ^ edges.word[:-1]
     close = np.flatnonzero(np.diff(edges.sample[1:]) <= TOGETHER_SAMPLES)
@@ -156,7 +157,7 @@ def swapped_edges(edges: EdgeList, random: np.random.Generator) -> Planted:
     return flip(edges, _bit(channel), begin, begin + 1), words
 
 
-def repeated_samples(edges: EdgeList, random: np.random.Generator) -> Planted:
+def repeated_samples(edges: EdgeList, random: Random) -> Planted:
     """An analyzer that samples more slowly than it says, and repeats each sample."""
     times = int(random.integers(2, REPEATED + 1))
     return hold(edges, times), f"each sample is repeated: the true rate is one in {times}"
@@ -169,14 +170,14 @@ def hold(edges: EdgeList, times: int) -> EdgeList:
     return _without_repeats(edges, sample[last], edges.word[last])
 
 
-def told_samplerate(edges: EdgeList, random: np.random.Generator) -> Planted:
+def told_samplerate(edges: EdgeList, random: Random) -> Planted:
     """A clock that is not what it says: by a crystal's error, by that of no crystal."""
     ppm = _magnitude(random, MISTOLD_PPM) * int(random.choice((-1, 1)))
     rate_hz = round(edges.samplerate_hz * (1 + ppm / 1e6))
     return replace(edges, samplerate_hz=rate_hz), f"the samplerate is told as {rate_hz:,} Hz, {ppm:+,} ppm"
 
 
-def late_edges(edges: EdgeList, random: np.random.Generator) -> Planted:
+def late_edges(edges: EdgeList, random: Random) -> Planted:
     """A threshold that is not in the middle: each rise, or each fall, is seen a sample late."""
     channel, rising = str(random.choice((*CHANNELS, ALL))), bool(random.integers(2))
     late = edges
@@ -187,7 +188,7 @@ def late_edges(edges: EdgeList, random: np.random.Generator) -> Planted:
     return late, f"each {'rise' if rising else 'fall'} of {channel} is seen a sample late"
 
 
-def late_channel(edges: EdgeList, random: np.random.Generator, channel: str) -> Planted:
+def late_channel(edges: EdgeList, random: Random, channel: str) -> Planted:
     """A channel that is seen late or early while operations run, and right in the calibration."""
     sync = edges.transitions("SYNC").sample
     first, last = int(sync[FRAME_EDGES]), int(sync[-FRAME_EDGES])
@@ -196,7 +197,7 @@ def late_channel(edges: EdgeList, random: np.random.Generator, channel: str) -> 
     return shift(edges, channel, by, first, last), words
 
 
-def slow_answer(edges: EdgeList, random: np.random.Generator, channel: str) -> Planted:
+def slow_answer(edges: EdgeList, random: Random, channel: str) -> Planted:
     """An answer that comes behind the next stimulus. The answer that follows comes too, or not."""
     begin, end, stimulus, following = random.choice(answers_before_a_stimulus(edges, channel)).tolist()
     behind = min(_magnitude(random, MOVED_SAMPLES), (following - stimulus) // 2)
@@ -228,15 +229,9 @@ def answers_before_a_stimulus(edges: EdgeList, channel: str) -> Samples:
     end = end[np.minimum(np.searchsorted(end, begin, "right"), len(end) - 1)]
     chosen = (begin > within[0]) & (begin < within[1])
     begin, end = begin[chosen], end[chosen]
-    at = np.searchsorted(stimuli, end, "right")
-    rows = [
-        (first, other, int(stimuli[number]), following)
-        for first, other, number, following in zip(
-            begin[:-1].tolist(), end[:-1].tolist(), at[:-1].tolist(), begin[1:].tolist(), strict=True
-        )
-        if number < len(stimuli) and following > int(stimuli[number]) + 1
-    ]
-    return np.array(rows, dtype=np.int64).reshape(-1, 4)
+    before_next = np.append(stimuli, edges.total_samples)[np.searchsorted(stimuli, end, "right")]
+    rows = np.stack([begin[:-1], end[:-1], before_next[:-1], begin[1:]], axis=1)
+    return rows[rows[:, 3] > rows[:, 2] + 1]
 
 
 def shift(edges: EdgeList, channel: str, by: int, first: int, last: int) -> EdgeList:
@@ -257,7 +252,7 @@ def _moved(edges: EdgeList, channel: str, places: Samples) -> EdgeList:
     return _without_repeats(edges, sample, word | np.where(level == 1, _bit(channel), 0).astype(np.uint8))
 
 
-def lost_pulse(edges: EdgeList, random: np.random.Generator, channel: str) -> Planted:
+def lost_pulse(edges: EdgeList, random: Random, channel: str) -> Planted:
     """A pulse, high or low, that is not seen: two edges in sequence are gone."""
     own = edges.transitions(channel).sample
     first = int(random.integers(len(own) - 1))
@@ -265,7 +260,7 @@ def lost_pulse(edges: EdgeList, random: np.random.Generator, channel: str) -> Pl
     return flip(edges, _bit(channel), begin, end), f"the pulse of {channel} from {begin:,} to {end:,} is gone"
 
 
-def extra_pulse(edges: EdgeList, random: np.random.Generator, channel: str) -> Planted:
+def extra_pulse(edges: EdgeList, random: Random, channel: str) -> Planted:
     """A pulse, high or low, that the board did not make."""
     bounds = np.concatenate(([0], edges.transitions(channel).sample, [edges.total_samples]))
     while True:
@@ -277,7 +272,7 @@ def extra_pulse(edges: EdgeList, random: np.random.Generator, channel: str) -> P
     return flip(edges, _bit(channel), begin, begin + width), words
 
 
-def _place(edges: EdgeList, random: np.random.Generator) -> int:
+def _place(edges: EdgeList, random: Random) -> int:
     """A sample between the first edge of the capture and its last."""
     first, last = int(edges.sample[1]), int(edges.sample[-1])
     if random.random() < 0.5:
@@ -286,7 +281,7 @@ def _place(edges: EdgeList, random: np.random.Generator) -> int:
     return min(max(near, first), last - 1)
 
 
-def _magnitude(random: np.random.Generator, most: int) -> int:
+def _magnitude(random: Random, most: int) -> int:
     """A number from 1 to `most`, every order of magnitude as often as the next."""
     return round(float(np.exp(random.uniform(0.0, np.log(most)))))
 
