@@ -43,8 +43,9 @@ class Room:
         return self.contains(folder) or self.folder.is_relative_to(folder)
 
     def files(self, *patterns: str) -> list[Path]:
-        """The files of the room whose names match a pattern: absolute paths, sorted."""
-        return sorted(path for pattern in patterns for path in (ROOT / self.folder).rglob(pattern))
+        """The files of the room whose names match a pattern: of the repository, sorted."""
+        paths = (path for pattern in patterns for path in (ROOT / self.folder).rglob(pattern))
+        return sorted(path.relative_to(ROOT) for path in paths)
 
 
 WHOLE = Room(Path())
@@ -56,45 +57,32 @@ def room_of(word: str) -> Room:
     Raises RoomError.
     """
     first, _, rest = word.strip("/").partition("/")
-    if first == HEAP.name:
-        return Room(HEAP, rest) if rest in catalogue.allocators() else _folder(HEAP / rest, word)
-    return _folder(Path(first, rest), word)
-
-
-def names() -> list[str]:
-    """The names of the folders at the top of the repository that are rooms, sorted."""
-    return sorted(
-        folder.name
-        for folder in ROOT.iterdir()
-        if folder.is_dir() and not folder.name.startswith((".", "_")) and folder.name not in _NO_ROOMS
+    if first == HEAP.name and rest in catalogue.allocators():
+        return Room(HEAP, rest)
+    folder = (HEAP if first == HEAP.name else Path(first)) / rest
+    names = sorted(
+        path.name
+        for path in ROOT.iterdir()
+        if path.is_dir() and not path.name.startswith((".", "_")) and path.name not in _NO_ROOMS
     )
-
-
-def _folder(folder: Path, word: str) -> Room:
-    if folder.parts and folder.parts[0] in names() and ".." not in folder.parts and (ROOT / folder).is_dir():
+    if folder.parts and folder.parts[0] in names and ".." not in folder.parts and (ROOT / folder).is_dir():
         return Room(folder)
-    folders = names()
     raise RoomError(
-        f"There is no room {word!r}: choose {', '.join(folders)}, a folder in one such as capture/verdict, "
-        f"or heap/ALLOCATOR.{near_miss(word, folders)}"
+        f"There is no room {word!r}: choose {', '.join(names)}, a folder in one such as capture/verdict, "
+        f"or heap/ALLOCATOR.{near_miss(word, names)}"
     )
 
 
 Command = tuple[str, ...]
 
 _PYTHON = (sys.executable, "-m")
-LINT_IMPORTS = (
-    "-c",
-    "from importlinter.cli import lint_imports_command as lint; lint()",
-    *("--no-cache", "--no-logo"),
-)
+_LINT_IMPORTS = "from importlinter.cli import lint_imports_command as lint; lint()"
 """import-linter has no `python -m`; its contracts are in pyproject.toml."""
+_BUILD_SIMULATORS = "from simulator.build import DESK, build; build(); build(name=DESK)"
 _SIMULATOR = Path("simulator")
 _CI = Path("ci")
 _RUST_HEAP = HEAP / "rust"
-_EXAMPLES = ROOT / "docs" / "examples"
-_CHECKED = ("--locked", "--profile", "differential")
-"""The profile of the differential test: one compilation serves that, clippy and the tests."""
+_EXAMPLES = Path("docs", "examples")
 _C_FOLDERS = ("analysis", "firmware", "quality", "scenarios", "simulator/tests/fixtures", "tests")
 
 
@@ -131,8 +119,7 @@ def checks_of(room: Room, everything: bool = False) -> list[Check]:
         *_builds(room, everything),
         *_python_style(room),
         *_python_tests(room, everything),
-        *_c_style(room),
-        *_shell_style(room),
+        *_other_style(room),
         *_rust(room),
         *_contracts(room),
     ]
@@ -147,8 +134,7 @@ def _named(name: str, room: Room) -> str:
 def _builds(room: Room, everything: bool) -> Iterator[Check]:
     """Builds what most tests run on, or `everything`. What is not built, the first test builds."""
     if room.contains(_SIMULATOR):
-        both = "from simulator.build import DESK, build; build(); build(name=DESK)"
-        yield Check("simulator: build", ((sys.executable, "-c", both),))
+        yield Check("simulator: build", ((sys.executable, "-c", _BUILD_SIMULATORS),))
     if room.contains(HEAP.parent):
         of_most = () if everything else ("--allocator", "seglist,tlsf")
         build = (*_PYTHON, "cli", "dev", "build", *of_most)
@@ -168,7 +154,8 @@ def _python_style(room: Room) -> Iterator[Check]:
         ("python: mypy", ("mypy", *typed)),
     ):
         yield Check(_named(name, room), ((*_PYTHON, *command),), style=True)
-    yield Check("python: layers", ((sys.executable, *LINT_IMPORTS),), style=True)
+    layers = (sys.executable, "-c", _LINT_IMPORTS, "--no-cache", "--no-logo")
+    yield Check("python: layers", (layers,), style=True)
 
 
 def _python_tests(room: Room, everything: bool) -> Iterator[Check]:
@@ -176,15 +163,14 @@ def _python_tests(room: Room, everything: bool) -> Iterator[Check]:
 
     conftest.py deals the tests out.
     """
+    chosen: Command = (str(room.folder),)
     if room == WHOLE:
-        chosen: Command = ()
+        chosen = ()
     elif room.folder == Path("docs"):
         chosen = ("-m", "docs")
     elif room.allocator is not None:
-        chosen = (str(room.folder), "-k", room.allocator)
-    elif room.files("test_*.py"):
-        chosen = (str(room.folder),)
-    else:
+        chosen = (*chosen, "-k", room.allocator)
+    elif not room.files("test_*.py"):
         return
     if everything or room.allocator is not None:  # of most allocators, all tests are marked long
         chosen = ("--all", *chosen)
@@ -192,31 +178,24 @@ def _python_tests(room: Room, everything: bool) -> Iterator[Check]:
     yield Check(_named("python: pytest", room), (command,), needs=("simulator: build", "firmware: build"))
 
 
-def _c_style(room: Room) -> Iterator[Check]:
-    files = [
-        str(path.relative_to(ROOT))
-        for path in room.files("*.c", "*.h")
-        if any(path.is_relative_to(ROOT / folder) for folder in _C_FOLDERS)
-    ]
+def _other_style(room: Room) -> Iterator[Check]:
+    """Of C, and of the scripts that run on the machines of others."""
+    files = [str(path) for path in room.files("*.c", "*.h") if any(map(path.is_relative_to, _C_FOLDERS))]
     if files:
         command = ("clang-format", "--dry-run", "--Werror", *files)
         yield Check(_named("c: format", room), (command,), tool="clang-format", style=True)
-
-
-def _shell_style(room: Room) -> Iterator[Check]:
-    """Of the scripts that run on the machines of others."""
     if room.touches(_CI):
-        command = ("shellcheck", *(str(path.relative_to(ROOT)) for path in Room(_CI).files("*.sh")))
+        command = ("shellcheck", *map(str, Room(_CI).files("*.sh")))
         yield Check("ci: shellcheck", (command,), tool="shellcheck", style=True)
 
 
 def _rust(room: Room) -> Iterator[Check]:
+    format_all = ("cargo", "fmt", "--all", "--check")
     if room.touches(_SIMULATOR):
         folder = ROOT / _SIMULATOR
-        yield Check(
-            "simulator: format", (("cargo", "fmt", "--all", "--check"),), folder, tool="cargo-fmt", style=True
-        )
-        tests = (*linted(), "cargo", "test", *_CHECKED, "--workspace")
+        yield Check("simulator: format", (format_all,), folder, tool="cargo-fmt", style=True)
+        # In the profile of the differential test one compilation serves that, clippy and the tests.
+        tests = (*linted(), "cargo", "test", "--locked", "--profile", "differential", "--workspace")
         yield Check(
             "simulator: clippy",
             ((*tests, "--no-run"),),
@@ -228,23 +207,17 @@ def _rust(room: Room) -> Iterator[Check]:
         yield Check("simulator: tests", (tests,), folder, needs=("simulator: clippy",), sources="simulator")
     if room.touches(_RUST_HEAP):
         folder = ROOT / _RUST_HEAP
-        yield Check("heap/rust: format", (("cargo", "fmt", "--check"),), folder, tool="cargo-fmt", style=True)
-        clippy_heap = tuple(_rust_heap_clippy())
-        yield Check(
-            "heap/rust: clippy", clippy_heap, folder, tool="cargo-clippy", style=True, sources="firmware"
+        yield Check("heap/rust: format", (format_all,), folder, tool="cargo-fmt", style=True)
+        # Each allocator is a feature. What they do is tested with that of all other allocators.
+        features = tomllib.loads((folder / "Cargo.toml").read_text(encoding="utf-8"))["features"]
+        builds = ("--locked", "--profile", "firmware", "--target-dir", str(COMPILED / "rust-clippy"))
+        commands = tuple(
+            ("cargo", "clippy", *builds, "--features", feature, "--", "-D", "warnings")
+            for feature in features
         )
-
-
-def _rust_heap_clippy() -> Iterator[Command]:
-    """One command for each allocator, since each is a feature.
-
-    What they do is tested with that of all other allocators.
-    """
-    package = tomllib.loads((ROOT / _RUST_HEAP / "Cargo.toml").read_text(encoding="utf-8"))
-    builds = ("--target-dir", str(COMPILED / "rust-clippy"))
-    for feature in package["features"]:
-        chosen = ("--locked", "--profile", "firmware", *builds, "--features", feature)
-        yield ("cargo", "clippy", *chosen, "--", "-D", "warnings")
+        yield Check(
+            "heap/rust: clippy", commands, folder, tool="cargo-clippy", style=True, sources="firmware"
+        )
 
 
 def _contracts(room: Room) -> Iterator[Check]:

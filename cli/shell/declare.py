@@ -50,7 +50,8 @@ def option(*words: Any, **settings: object) -> Decorator:
     flag. The settings are Click's.
     """
     names, all_settings = _read(words, settings)
-    all_settings.setdefault("is_flag", not {"type", "metavar"} & {*all_settings})
+    if not {"type", "metavar"} & {*all_settings}:
+        all_settings.setdefault("is_flag", True)
     return cloup.option(*names, **all_settings)
 
 
