@@ -17,7 +17,6 @@ import sys
 import tempfile
 import tomllib
 from collections.abc import Callable, Collection, Iterable, Iterator
-from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -151,11 +150,12 @@ def licences(folder: Path, allocators: Iterable[str]) -> None:
     Raises PackageError for a crate that is not where cargo keeps it.
     """
     crates = {f"{name}-{version}" for name, version, _ in crates_of_simulator()}
-    crates |= {crate for name in allocators for crate in _crates(catalogue.allocators()[name].origin)}
+    origins = " ".join(catalogue.allocators()[name].origin for name in allocators)
+    crates |= {f"{name}-{version}" for name, version in re.findall(r"\bcrate (\S+) ([^\s,;]+)", origins)}
     kernel = tomllib.loads(_KERNEL.read_text(encoding="utf-8"))["dependencies"]
     crates |= {f"{name}-{version.removeprefix('=')}" for name, version in kernel.items()}
     for crate in sorted(crates):
-        for text in _texts(_crate(crate)):
+        for text in _texts(crate):
             _copied(text, folder / crate / text.name)
     for package in ("libnewlib-dev", "libgcc-s1", "libc6"):
         text = Path("/usr/share/doc") / package / "copyright"
@@ -178,25 +178,12 @@ def crates_of_simulator() -> list[tuple[str, str, str]]:
     return sorted((name, version.removeprefix("v"), licence) for name, version, licence in crates)
 
 
-def _crates(origin: str) -> Iterator[str]:
-    """The folders `name-version` of the crates that an origin in the catalogue names."""
-    words = origin.replace(";", " ").replace(",", " ").split()
-    yield from (
-        f"{name}-{version}"
-        for word, name, version in zip(words, words[1:], words[2:], strict=False)
-        if word == "crate"
-    )
-
-
-def _crate(name: str) -> Path:
+def _texts(name: str) -> Iterator[Path]:
+    """The licences of a crate, and those of the kernel that it has."""
     cargo = Path(os.environ.get("CARGO_HOME") or Path.home() / ".cargo")
-    paths = sorted(cargo.glob(f"registry/src/*/{name}"))
-    if not paths:
+    crate = min(cargo.glob(f"registry/src/*/{name}"), default=None)
+    if crate is None:
         raise PackageError(f"The crate {name} is not in {cargo}, so its licence cannot go along: build once.")
-    return paths[0]
-
-
-def _texts(crate: Path) -> Iterator[Path]:
     for path in sorted([*crate.iterdir(), *crate.glob("FreeRTOS-Kernel/LICENSE*")]):
         if path.is_file() and path.name.upper().startswith(("LICENSE", "LICENCE", "COPYING", "NOTICE")):
             yield path
@@ -259,19 +246,14 @@ class Tag(BuildHookInterface):
 """
 
 
-@dataclass(frozen=True)
-class Made:
-    """What was written, and by name of an allocator why it has no image."""
-
-    files: tuple[Path, ...]
-    without: dict[str, str]
-
-
-def make(output: Path, architecture: str, allocators: Collection[str], tell: Tell) -> Made:
+def make(
+    output: Path, architecture: str, allocators: Collection[str], tell: Tell
+) -> tuple[list[Path], dict[str, str]]:
     """Writes a wheel for machines of that architecture, a source archive, an SBOM and their digests
     to the folder `output`.
 
-    Raises PackageError, BuildError, WriteError.
+    Returns the files, and by name of an allocator why it has no image. Raises PackageError,
+    BuildError, WriteError.
     """
     if find_spec("hatchling") is None:
         raise PackageError("A package needs hatchling: ./lab dev package installs requirements-test.lock.")
@@ -286,7 +268,7 @@ def make(output: Path, architecture: str, allocators: Collection[str], tell: Tel
     files.append(_sbom(output, [name for name in allocators if name not in without]))
     sums = "".join(f"{hashlib.sha256(file.read_bytes()).hexdigest()}  {file.name}\n" for file in files)
     write_bytes(output / "SHA256SUMS", sums.encode())
-    return Made((*files, output / "SHA256SUMS"), without)
+    return [*files, output / "SHA256SUMS"], without
 
 
 def _simulator(architecture: str) -> Path:
@@ -296,20 +278,17 @@ def _simulator(architecture: str) -> Path:
     """
     if architecture != platform.machine():
         return simulator.build_for(f"{architecture}-unknown-linux-musl")
+    from elftools.elf.elffile import ELFFile
+
     binary = simulator.build()
-    if _wants_libraries(binary):
+    with binary.open("rb") as file:
+        wants_libraries = ELFFile(file).get_section_by_name(".interp") is not None
+    if wants_libraries:
         raise PackageError(
             "The virtual Nucleo was linked to this machine's glibc, and would not run on others: install "
             "glibc as an archive (Debian: libc6-dev, Fedora: glibc-static)."
         )
     return binary
-
-
-def _wants_libraries(binary: Path) -> bool:
-    from elftools.elf.elffile import ELFFile
-
-    with binary.open("rb") as file:
-        return ELFFile(file).get_section_by_name(".interp") is not None
 
 
 def _stage(

@@ -21,7 +21,7 @@ from itertools import pairwise
 from pathlib import Path, PurePosixPath
 from posixpath import normpath
 from textwrap import dedent
-from typing import Any, get_args, get_type_hints
+from typing import Any
 
 import click
 from markdown_it import MarkdownIt
@@ -29,6 +29,8 @@ from mkdocs.config.defaults import MkDocsConfig
 from mkdocs.structure.files import File, Files, InclusionLevel
 from mkdocs.structure.pages import Page
 from pydantic import TypeAdapter
+from pydantic.json_schema import GenerateJsonSchema
+from pydantic_core import core_schema
 
 from base.files import results
 from base.files.documents import Table
@@ -74,39 +76,30 @@ def of_csv(path: Path) -> str:
 def of_model(path: str, model: str) -> str:
     """The fields of a class, from its JSON Schema. Those of a part follow once, behind a dot."""
     module = import_module(path.removesuffix(".py").replace("/", "."))
-    top = getattr(module, model)
-    schema = TypeAdapter(top).json_schema()
-    parts = schema.get("$defs", {})
-    for part in _classes(top):
-        described = schema if part is top else parts.get(part.__name__, {})
-        for name, meaning in _meanings(part).items():
-            described.get("properties", {}).get(name, {}).setdefault("description", meaning)
-    return table(("field", "value", "meaning"), list(_Fields(parts).rows(schema)))
+    schema = TypeAdapter(getattr(module, model)).json_schema(schema_generator=_Described)
+    return table(("field", "value", "meaning"), list(_Fields(schema.get("$defs", {})).rows(schema)))
 
 
-def _classes(annotation: Any) -> Iterator[type]:
-    """A class with fields and those that its fields name, or the ones in an annotation."""
-    if is_dataclass(annotation) or (isinstance(annotation, type) and issubclass(annotation, Table)):
-        assert isinstance(annotation, type)
-        yield annotation
-        for inner in get_type_hints(annotation).values():
-            yield from _classes(inner)
-    for argument in get_args(annotation):
-        yield from _classes(argument)
+class _Described(GenerateJsonSchema):
+    """The schema with the docstring of each field that has one as its description."""
 
+    def model_schema(self, schema: core_schema.ModelSchema) -> Schema:
+        return self._described(super().model_schema(schema), schema["cls"])
 
-def _meanings(part: type) -> dict[str, str]:
-    """The docstring of each field that has one, by the name that a file has it under."""
-    classes = [base for base in reversed(part.__mro__) if issubclass(base, Table) or is_dataclass(base)]
-    definitions = [ast.parse(dedent(inspect.getsource(base))).body[0] for base in classes]
-    return {
-        field.target.id.rstrip("_"): str(words.value.value)
-        for definition in definitions
-        if isinstance(definition, ast.ClassDef)
-        for field, words in pairwise(definition.body)
-        if isinstance(field, ast.AnnAssign) and isinstance(field.target, ast.Name)
-        if isinstance(words, ast.Expr) and isinstance(words.value, ast.Constant)
-    }
+    def dataclass_schema(self, schema: core_schema.DataclassSchema) -> Schema:
+        return self._described(super().dataclass_schema(schema), schema["cls"])
+
+    @staticmethod
+    def _described(schema: Schema, part: type) -> Schema:
+        classes = [base for base in reversed(part.__mro__) if issubclass(base, Table) or is_dataclass(base)]
+        for body in (ast.parse(dedent(inspect.getsource(base))).body[0] for base in classes):
+            assert isinstance(body, ast.ClassDef)
+            for field, words in pairwise(body.body):
+                if isinstance(field, ast.AnnAssign) and isinstance(words, ast.Expr):
+                    name = ast.unparse(field.target).rstrip("_")
+                    meaning = ast.literal_eval(words.value)
+                    schema["properties"].get(name, {}).setdefault("description", meaning)
+        return schema
 
 
 class _Fields:

@@ -32,7 +32,7 @@ def command(allocator: list[str] | None, architecture: str, output: Path) -> Non
 
     names = list(catalogue.allocators()) if allocator in (None, ["all"]) else allocator or ()
     with under_way.shown() as tell:
-        made = package.make(output, architecture, names, tell)
-    for name, why in made.without.items():
+        files, without = package.make(output, architecture, names, tell)
+    for name, why in without.items():
         print(f"{name} has no image in the wheel: {why}.")
-    print(*made.files, sep="\n")
+    print(*files, sep="\n")

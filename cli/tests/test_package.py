@@ -41,13 +41,13 @@ def quiet(_: str) -> None:
 
 
 @pytest.fixture(scope="module")
-def made(tmp_path_factory: pytest.TempPathFactory) -> package.Made:
-    return package.make(tmp_path_factory.mktemp("dist"), platform.machine(), [ALLOCATOR], quiet)
+def made(tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
+    return package.make(tmp_path_factory.mktemp("dist"), platform.machine(), [ALLOCATOR], quiet)[0]
 
 
 @pytest.fixture(scope="module")
-def wheel(made: package.Made) -> Path:
-    return next(file for file in made.files if file.suffix == ".whl")
+def wheel(made: list[Path]) -> Path:
+    return next(file for file in made if file.suffix == ".whl")
 
 
 @pytest.fixture(scope="module")
@@ -86,7 +86,7 @@ def tailscope(
 
 @pytest.mark.long
 def test_the_same_checkout_gives_the_same_wheel(wheel: Path, tmp_path: Path) -> None:
-    files = package.make(tmp_path, platform.machine(), [ALLOCATOR], quiet).files
+    files = package.make(tmp_path, platform.machine(), [ALLOCATOR], quiet)[0]
     again = next(file for file in files if file.suffix == ".whl")
     assert again.name == wheel.name
     assert again.read_bytes() == wheel.read_bytes()
@@ -126,18 +126,16 @@ def test_it_is_small_and_has_the_package_its_images_and_licences(wheel: Path) ->
     assert "./lab" not in page and str(ROOT) not in page
 
 
-def test_the_digests_are_those_of_the_files(made: package.Made) -> None:
-    sums = made.files[-1]
+def test_the_digests_are_those_of_the_files(made: list[Path]) -> None:
+    sums = made[-1]
     assert sums.name == "SHA256SUMS"
     subprocess.run(["sha256sum", "--check", "--strict", sums], cwd=sums.parent, check=True)
-    assert {line.split()[1] for line in sums.read_text().splitlines()} == {
-        file.name for file in made.files[:-1]
-    }
-    assert {file.suffix for file in made.files} == {".whl", ".gz", ".json", ""}
+    assert {line.split()[1] for line in sums.read_text().splitlines()} == {file.name for file in made[:-1]}
+    assert {file.suffix for file in made} == {".whl", ".gz", ".json", ""}
 
 
-def test_the_sbom_names_all_crates_of_the_lock_and_the_packages(made: package.Made) -> None:
-    document = json.loads(next(file for file in made.files if file.suffix == ".json").read_text())
+def test_the_sbom_names_all_crates_of_the_lock_and_the_packages(made: list[Path]) -> None:
+    document = json.loads(next(file for file in made if file.suffix == ".json").read_text())
     assert (document["bomFormat"], document["specVersion"]) == ("CycloneDX", "1.5")
     components = {part.get("purl", part["name"]): part for part in document["components"]}
     assert len(components) == len(document["components"])
