@@ -9,7 +9,7 @@ from pathlib import Path
 from base.paths import BUILD
 from base.processes import signals
 from cli.shell.declare import answer, declare, json_option, option
-from cli.shell.values import NUMBER, OUTPUT_FOLDER, WHOLE, whole
+from cli.shell.values import NUMBER, OUTPUT_FOLDER, WHOLE, several, whole
 
 
 @declare("Is the bench right?")
@@ -17,7 +17,11 @@ from cli.shell.values import NUMBER, OUTPUT_FOLDER, WHOLE, whole
 @option("--minutes", NUMBER, "how long at the most", default=math.inf, show_default=False)
 @option("--seed", whole(0), "what the faults are drawn from", default=1)
 @option(
-    "--board", "one or more of virtual and desk, separated by commas", metavar="NAMES", default="virtual,desk"
+    "--board",
+    several("virtual", "desk"),
+    "one or more of virtual and desk, separated by commas",
+    metavar="NAMES",
+    default="virtual,desk",
 )
 @option(
     "--fault",
@@ -35,7 +39,13 @@ from cli.shell.values import NUMBER, OUTPUT_FOLDER, WHOLE, whole
 )
 @json_option
 def command(
-    runs: int | None, minutes: float, seed: int, board: str, fault: str, output: Path, as_json: bool
+    runs: int | None,
+    minutes: float,
+    seed: int,
+    board: tuple[str, ...],
+    fault: str,
+    output: Path,
+    as_json: bool,
 ) -> int:
     """Make run after run on virtual board and emulated desk, with faults, and account for each."""
     from cli.shell import under_way
@@ -43,7 +53,7 @@ def command(
 
     with signals.orderly(), under_way.shown() as shown:
         accounting = soak.soak(
-            board.split(","),
+            board,
             output / f"{datetime.now(UTC):%Y%m%dT%H%M%SZ}-{seed}",
             runs=100 if runs is None and minutes == math.inf else runs,
             minutes=minutes,

@@ -20,8 +20,6 @@ from unicorn import unicorn_const as const
 
 from quality.differential import encodings
 from quality.differential.encodings import (
-    LAST_IN_IT,
-    NEVER_IN_IT,
     Encoding,
     Opcodes,
     Random,
@@ -30,7 +28,6 @@ from quality.differential.encodings import (
 )
 
 AL = 14
-NOP, IT_AL, ITT_AL = 0xBF00, 0xBFE8, 0xBFE4
 # Instructions that stand around one whose effect would not show by itself.
 CLREX, STREX, LDREX, LDREXB = 0xF3BF_8F2F, 0xE840_0000, 0xE850_0F00, 0xE8D0_0F4F
 READ_PRIMASK, READ_FAULTMASK, UNMASK = 0xF3EF_8010, 0xF3EF_8113, 0xB663
@@ -78,16 +75,6 @@ def it_blocks(plain: Opcodes, rows: Sequence[Encoding], random: Random, wanted: 
         index = next(i for i, row in enumerate(rows) if not row.wide and opcode & row.mask == row.value)
         programs.append(Program(index, (opcode, *random.choice(plain, length).tolist())))
     return programs
-
-
-def misplaced(rows: Sequence[Encoding], index: int, opcodes: Opcodes) -> list[Program]:
-    """The opcodes of a row that are UNPREDICTABLE in an IT block, or before its end, put there."""
-    name = rows[index].name
-    if re.match(NEVER_IN_IT, name):
-        return [Program(index, (IT_AL, opcode)) for opcode in opcodes.tolist()]
-    if not re.match(LAST_IN_IT, name):
-        opcodes = opcodes[loads_pc(rows[index], opcodes)]
-    return [Program(index, (ITT_AL, opcode, NOP)) for opcode in opcodes.tolist()]
 
 
 STATE: list[Any] = [

@@ -167,10 +167,6 @@ def described_by(rows: Sequence[Encoding], index: int, opcodes: Opcodes) -> Mask
 _RULES = tomllib.loads(Path(__file__).with_name("unpredictable.toml").read_text(encoding="utf-8"))
 _OPERANDS = {"n": (19, 16), "t": (15, 12), "d": (11, 8), "m": (3, 0)}
 
-# What the pseudocode of A7.7 refuses anywhere in an IT block, and what it refuses before its end.
-NEVER_IN_IT = r"B T1|B T3|CB|IT|CPS|MOV \(register\) T2"
-LAST_IN_IT = r"B T2|B T4|BL|BX|TB|.*to PC"
-
 
 def field(opcodes: Opcodes, high: int, low: int) -> Opcodes:
     """Bits `high` down to `low`."""
@@ -292,13 +288,6 @@ def draw(rows: Sequence[Encoding], index: int, random: Random, wanted: int) -> O
     if len(drawn) == 0:
         raise AssertionError(f"no predictable opcode of {row.label} was found")
     return np.resize(drawn, wanted)
-
-
-def draw_unpredictable(rows: Sequence[Encoding], index: int, random: Random, tried: int) -> Opcodes:
-    """Draws `tried` opcodes of a row, and returns those that the manual gives no result."""
-    row = rows[index]
-    opcodes = np.uint32(row.value) | uniform(random, (tried,)) & np.uint32(~row.mask & row.width_mask)
-    return opcodes[unpredictable(row, opcodes) & described_by(rows, index, opcodes)]
 
 
 def plain_opcodes(row: Encoding, opcodes: Opcodes) -> Opcodes:

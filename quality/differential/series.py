@@ -191,8 +191,6 @@ SEQUENCES = "sequences of instructions"
 IT_PERCENT, SEQUENCE_PERCENT = 8, 8
 # So many cases of each encoding make a round. Each round draws new opcodes.
 ROUND_CASES = 64
-# So many opcodes of each encoding are tried at the wrong place of an IT block.
-MISPLACED = 32
 
 
 def run(count: int, seed: int, core: Core = M4) -> Report:
@@ -209,68 +207,7 @@ def run(count: int, seed: int, core: Core = M4) -> Report:
     return report
 
 
-def executed_absent(tried: int, seed: int, core: Core) -> tuple[int, list[str], set[str]]:
-    """Tries opcodes of instructions that the Cortex-M4 has and this core lacks.
-
-    They are `tried` of each encoding. Returns how many they are, which of them the simulated core
-    executes all the same, and the encodings of which Unicorn's model executes some. Unicorn is not
-    asked about branches, which it might follow for ever.
-    """
-    binary = encodings.build()
-    rows, present = encodings.load(binary), encodings.load(binary, core.name)
-    random = np.random.default_rng(seed)
-    made: list[Program] = []
-    for index, row in enumerate(rows):
-        if encodings.elsewhere(row):
-            continue
-        drawn = encodings.draw(rows, index, random, tried)
-        has = encodings.loads_pc(row, drawn)
-        for other in present:
-            has |= other.covers(drawn) if other.wide == row.wide else False
-        made += [Program(index, (opcode,)) for opcode in drawn[~has].tolist()]
-    straight = [program for program in made if not encodings.branches(rows[program.row])]
-    theirs = {
-        rows[program.row].name
-        for batch, part in _parts(straight, rows, random, counted=False)
-        for program in _executed(part, batches.run_unicorn(batch, core))
-    }
-    return len(made), _executed_by(binary, made, rows, random, core), theirs
-
-
-def executed_unpredictable(tried: int, seed: int, core: Core = M4) -> tuple[int, list[str]]:
-    """Tries opcodes that the manual gives no result, alone or in an IT block.
-
-    They are those among `tried` opcodes of each encoding. Returns how many they are, and which the
-    core executes all the same.
-    """
-    binary = encodings.build()
-    rows = encodings.load(binary, core.name)
-    random = np.random.default_rng(seed)
-    made: list[Program] = []
-    for index in range(len(rows)):
-        drawn = encodings.draw_unpredictable(rows, index, random, tried)
-        made += [Program(index, (opcode,)) for opcode in drawn.tolist()]
-        if core.mainline:
-            made += batches.misplaced(rows, index, encodings.draw(rows, index, random, MISPLACED))
-    return len(made), _executed_by(binary, made, rows, random, core)
-
-
-def _executed_by(
-    binary: Path, made: Sequence[Program], rows: Sequence[Encoding], random: Random, core: Core
-) -> list[str]:
-    """Which of the programs the simulated core executes."""
-    return [
-        f"{rows[program.row].label}: {[hex(opcode) for opcode in program.opcodes]}"
-        for batch, part in _parts(made, rows, random, counted=True)
-        for program in _executed(part, batches.run_core(binary, batch, core))
-    ]
-
-
-def _executed(part: Sequence[Program], results: Results) -> list[Program]:
-    return [part[at] for at in np.flatnonzero(results["outcome"] == EXECUTED).tolist()]
-
-
-def _parts(
+def parts(
     made: Sequence[Program],
     rows: Sequence[Encoding],
     random: Random,
@@ -308,8 +245,8 @@ def round_of_batches(rows: Sequence[Encoding], random: Random, core: Core) -> It
         for length in random.integers(2, 6, total * SEQUENCE_PERCENT // 100)
     ]
     for batch, _ in (
-        *_parts(straight, rows, random, counted=False),
-        *_parts(branching, rows, random, counted=True),
-        *_parts(loading_pc, rows, random, counted=True, odd_data=True),
+        *parts(straight, rows, random, counted=False),
+        *parts(branching, rows, random, counted=True),
+        *parts(loading_pc, rows, random, counted=True, odd_data=True),
     ):
         yield batch

@@ -28,7 +28,7 @@ from base.text_table import TextTable, printed
 from capture.desk import emulated
 from capture.desk.bench import read_bench
 from firmware.build import image as firmware
-from quality.soak.catalogue import COMPLETE, FAULTS, NONE, REFUSED, DeskFault, is_part, named
+from quality.soak.catalogue import COMPLETE, FAULTS, NONE, REFUSED, DeskFault, is_part
 from quality.soak.once import PARAMETERS, SCENARIO
 from scenarios import catalogue as scenarios
 
@@ -44,7 +44,7 @@ Headlines = Mapping[str, list[float]]
 
 
 class SoakError(TailscopeError):
-    """An option that makes no sense."""
+    """A soak cannot be made as it was asked for."""
 
 
 @dataclass(frozen=True)
@@ -65,11 +65,11 @@ class Outcome:
     files_left: tuple[str, ...]
     seconds: float
     verdict: str = "none"
-    sentences: tuple[str, ...] = ()
+    sentences: Sequence[str] = ()
     folder: str = ""
     redecoded: str = ""
     headlines: Headlines = field(default_factory=dict)
-    warnings: tuple[str, ...] = ()
+    warnings: Sequence[str] = ()
     wrong: tuple[str, ...] = ()
 
 
@@ -111,8 +111,6 @@ def carry_out(fault: DeskFault, board: str, runs: Path, reference: Headlines | N
     document: dict[str, Any] = (
         json.loads(last) if last.startswith("{") else {"sentences": [done.stderr.strip()[-2000:]]}
     )
-    for name in {"sentences", "warnings"} & {*document}:
-        document[name] = tuple(document[name])
     outcome = Outcome(
         board=board,
         fault=fault.name,
@@ -210,12 +208,16 @@ def soak(
     that are not accounted for are kept beside it. `faults` names those to draw from; all if empty.
     To be called within signals.orderly(). Raises TailscopeError.
     """
-    check_names(boards, faults)
+    able = {fault.name: fault for fault in FAULTS if {*fault.boards} & {*boards}}
+    for name in faults:
+        if name not in able:
+            raise SoakError(no_such("fault", name, list(able), " and ".join(boards)))
+    chosen = [able[name] for name in faults or able]
     accounting = Accounting(seed, folder)
     references: dict[str, Headlines] = {}
     folder.mkdir(parents=True, exist_ok=True)
     began_s = time.monotonic()
-    for number, (board, fault) in enumerate(islice(_drawn(boards, seed, faults), runs)):
+    for number, (board, fault) in enumerate(islice(_drawn(boards, seed, chosen), runs)):
         if signals.asked() is not None or time.monotonic() - began_s >= 60 * minutes:
             break
         try:
@@ -241,35 +243,20 @@ def soak(
     return accounting
 
 
-def _drawn(boards: Sequence[str], seed: int, faults: Sequence[str]) -> Iterator[tuple[str, DeskFault]]:
+def _drawn(boards: Sequence[str], seed: int, faults: Sequence[DeskFault]) -> Iterator[tuple[str, DeskFault]]:
     """Board and fault of each run, without end.
 
     The boards take turns. Each begins without a fault, which is the reference; then every fault
     comes once in a random order, and all of them again in another.
     """
     numbers = random.Random(seed)
-    chosen = [named(name) for name in faults] or list(FAULTS)
     decks: dict[str, list[DeskFault]] = {board: [NONE] for board in boards}
     while True:
         for board in boards:
             if not decks[board]:
-                decks[board] = [fault for fault in chosen if board in fault.boards] or [NONE]
+                decks[board] = [fault for fault in faults if board in fault.boards] or [NONE]
                 numbers.shuffle(decks[board])
             yield board, decks[board].pop()
-
-
-def check_names(boards: Sequence[str], faults: Sequence[str]) -> None:
-    """Raises SoakError for a board or a fault that is not in the catalogue, and for a fault that
-    comes on none of the boards.
-    """
-    every = sorted({board for fault in FAULTS for board in fault.boards})
-    for name in boards:
-        if name not in every:
-            raise SoakError(no_such("board", name, every, "the soak"))
-    able = [fault.name for fault in FAULTS if {*fault.boards} & {*boards}]
-    for name in faults:
-        if name not in able:
-            raise SoakError(no_such("fault", name, able, " and ".join(boards)))
 
 
 def as_text(accounting: Accounting) -> str:
