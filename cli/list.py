@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable
 from typing import Any
 
 from cli.shell.declare import answer, declare, json_option
@@ -87,55 +87,51 @@ def allocators() -> list[Entry]:
 def as_text() -> str:
     """The inventory as text: one line for each entry, under a heading for each kind."""
     entries = inventory()
-    scenarios = [
-        (entry["name"], " ".join(f"{name}={value}" for name, value in entry["parameters"].items()))
-        for entry in entries["scenarios"]
-    ]
-    boards = [
-        (entry["name"], entry["board"], entry["analyzer"], f"{entry['samplerate_hz']} Hz")
-        for entry in entries["boards"]
-    ]
-    nucleos = [
-        (
-            entry["name"],
-            entry["core"],
-            f"{entry['core_hz'] / 1e6:g} MHz",
-            f"wait states {entry['wait_states']}",
-            f"{entry['sram_bytes'] >> 10} KiB",
-            "/".join(entry["locks"]),
-        )
-        for entry in entries["nucleos"]
-    ]
     parts = [
         "scenarios",
-        *_columns(scenarios),
+        *_columns(
+            (entry["name"], " ".join(f"{name}={value}" for name, value in entry["parameters"].items()))
+            for entry in entries["scenarios"]
+        ),
         *allocator_lines(entries["allocators"]),
         "boards",
-        *_columns(boards),
+        *_columns(
+            (entry["name"], entry["board"], entry["analyzer"], f"{entry['samplerate_hz']} Hz")
+            for entry in entries["boards"]
+        ),
         _KINDS,
-        *_columns(nucleos),
+        *_columns(
+            (
+                entry["name"],
+                entry["core"],
+                f"{entry['core_hz'] / 1e6:g} MHz",
+                f"wait states {entry['wait_states']}",
+                f"{entry['sram_bytes'] >> 10} KiB",
+                "/".join(entry["locks"]),
+            )
+            for entry in entries["nucleos"]
+        ),
     ]
     return "\n".join(parts)
 
 
 def allocator_lines(entries: list[Entry]) -> list[str]:
     """A heading, and a line for each allocator."""
-    rows = [
+    rows = (
         (
             entry["id"],
             entry["kind"],
             "/".join(entry["locking"]),
-            entry["allocate"],
-            entry["free"],
-            entry["licence"],
+            *(entry[name] for name in ("allocate", "free", "licence")),
             entry["origin"] + (f"  [{entry['missing']}]" if entry["missing"] else ""),
         )
         for entry in entries
-    ]
+    )
     return [_ALLOCATORS, *_columns(rows)]
 
 
-def _columns(rows: Sequence[tuple[str, ...]]) -> list[str]:
+def _columns(rows: Iterable[tuple[str, ...]]) -> list[str]:
     """One line for each row. Each column is as wide as its widest word."""
-    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-    return ["  " + "  ".join(map(str.ljust, row, widths)).rstrip() for row in rows]
+    columns = zip(*rows, strict=True)
+    padded = ([word.ljust(max(map(len, column))) for word in column] for column in columns)
+    return [f"  {'  '.join(row)}".rstrip() for row in zip(*padded, strict=True)]

@@ -66,18 +66,10 @@ __all__ = [
     "run",
 ]
 
-# By module. Each is imported once a name of it is asked for: the program, which begins by importing
-# this package, needs none of them.
-_NAMES = {
-    "_base": ("Manifest", "Statistics"),
-    "_errors": ("Error", "NotComplete"),
-    "_figures": ("Cycles", "Figure", "Nanoseconds", "Place"),
-    "_programs": (
-        *("Bounded", "Bounds", "bounds", "Interval", "Masks", "NotTaken", "masks"),
-        *("Cause", "Latency", "Passed", "Section", "Wait", "latency"),
-    ),
-    "_run": ("Explanation", "Run", "Worst", "run"),
-}
+_MODULES = ("_errors", "_figures", "_programs", "_run", "_base")
+"""Imported in this order once a name is asked for: the program, which begins by importing
+this package, needs none of them.
+"""
 
 # The rooms of the bench have a name of this package, since your project may have a `base` of its
 # own. In the installed package they lie there; in a checkout the name leads to the checkout.
@@ -87,10 +79,11 @@ if not Path(__file__).with_name("_program").is_dir():
 
 
 def __getattr__(name: str) -> Any:
-    for module, names in _NAMES.items():
-        if name in names:
-            value = globals()[name] = getattr(import_module(f"tailscope.{module}"), name)
-            return value
+    if name in __all__:
+        for module in _MODULES:
+            if name in (values := vars(import_module(f"tailscope.{module}"))):
+                value = globals()[name] = values[name]
+                return value
     raise AttributeError(f"module 'tailscope' has no attribute {name!r}")
 
 

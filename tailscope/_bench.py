@@ -66,19 +66,15 @@ def _checkout() -> Path | None:
     return folder if (folder / "lab").is_file() else None
 
 
-def _environment() -> dict[str, str]:
-    checkout = _checkout()
-    if checkout is None:
-        return dict(os.environ)
-    paths = [str(checkout), *filter(None, [os.environ.get("PYTHONPATH")])]
-    return {**os.environ, "PYTHONPATH": os.pathsep.join(paths)}
-
-
 def _run(line: Sequence[str]) -> tuple[int, str, str]:
     """The exit status, and what was written to standard output and standard error.
 
     If this process is stopped meanwhile, the program stores what it has, and then it goes on.
     """
+    environment, checkout = dict(os.environ), _checkout()
+    if checkout:
+        paths = [str(checkout), *filter(None, [os.environ.get("PYTHONPATH")])]
+        environment["PYTHONPATH"] = os.pathsep.join(paths)
     try:
         process = subprocess.Popen(
             line,
@@ -87,7 +83,7 @@ def _run(line: Sequence[str]) -> tuple[int, str, str]:
             stderr=subprocess.PIPE,
             text=True,
             errors="replace",
-            env=_environment(),
+            env=environment,
         )
     except (OSError, ValueError) as error:
         raise Error(f"The bench cannot be started: {error}.") from None
@@ -95,17 +91,13 @@ def _run(line: Sequence[str]) -> tuple[int, str, str]:
         try:
             output, said = process.communicate()
         except BaseException:
-            _stop(process)
+            process.terminate()
+            try:
+                process.communicate(timeout=_STOPPED_WITHIN_S)
+            except subprocess.TimeoutExpired:
+                process.kill()
             raise
     return process.returncode, output, said
-
-
-def _stop(process: subprocess.Popen[str]) -> None:
-    process.terminate()
-    try:
-        process.communicate(timeout=_STOPPED_WITHIN_S)
-    except subprocess.TimeoutExpired:
-        process.kill()
 
 
 def _sentence(said: str, status: int) -> str:

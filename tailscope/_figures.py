@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NoReturn
+from typing import NoReturn, Self
 
 from pydantic import BaseModel, ConfigDict, Field
 
@@ -33,32 +33,27 @@ class Place(Row):
         return f"{self.function} ({self.file}:{self.line})" if self.file else self.function
 
 
-class Cycles(int):
-    """A number of cycles. `of` is the figure that has it: a failed assertion tells its story."""
+class _OfFigure:
+    """A number that knows the figure `of` which it is: a failed assertion tells its story."""
 
     of: Timed
+    real: float
 
-    def __new__(cls, value: int, of: Timed) -> Cycles:
-        made = super().__new__(cls, value)
+    def __new__(cls, value: float, of: Timed) -> Self:
+        made = super().__new__(cls, value)  # type: ignore[call-arg]
         made.of = of
         return made
 
-    def __getnewargs__(self) -> tuple[int, Timed]:  # type: ignore[override]
-        return int(self), self.of
+    def __getnewargs__(self) -> tuple[float, Timed]:
+        return self.real, self.of
 
 
-class Nanoseconds(float):
-    """A time in ns. `of` is the figure that has it: a failed assertion tells its story."""
+class Cycles(_OfFigure, int):  # type: ignore[misc]
+    """A number of cycles."""
 
-    of: Timed
 
-    def __new__(cls, value: float, of: Timed) -> Nanoseconds:
-        made = super().__new__(cls, value)
-        made.of = of
-        return made
-
-    def __getnewargs__(self) -> tuple[float, Timed]:  # type: ignore[override]
-        return float(self), self.of
+class Nanoseconds(_OfFigure, float):  # type: ignore[misc]
+    """A time in ns."""
 
 
 class Timed(Row):

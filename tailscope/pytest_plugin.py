@@ -15,6 +15,7 @@ import re
 import zlib
 from collections.abc import Callable, Iterator
 from functools import partial
+from itertools import count
 from os import PathLike
 from pathlib import Path
 from typing import Any, TypeVar
@@ -167,11 +168,8 @@ def _paths(node: pytest.Item) -> Iterator[Path]:
     name = _NOT_IN_A_NAME.sub("_", title)[:_MOST_CHARACTERS]
     name = name if name == title else f"{name}-{zlib.crc32(title.encode()):08x}"
     folder = node.path.parent / FOLDER
-    yield folder / f"{name}.toml"
-    number = 2
-    while True:
-        yield folder / f"{name}-{number}.toml"
-        number += 1
+    for number in count(1):
+        yield folder / (f"{name}.toml" if number == 1 else f"{name}-{number}.toml")
 
 
 def _sha256(elf: str | PathLike[str]) -> str:
