@@ -12,18 +12,18 @@ be equal.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from analysis.compare.settings import FIRMWARE, excuse_of
 from analysis.judge.baseline import Entry, Operation, Statistics
-from analysis.judge.rows import Check, State
+from analysis.judge.rows import Check
 from analysis.judge.stored import IN_CYCLES, RESOLUTION_CYCLES, StoredRun, total_budget, unit_of
-from base.metrology.summaries import Number, Summary
+from base.metrology.summaries import Number
 from base.run_folder.named_quantities import ALLOCATE, FREE, INTERRUPT, SECTION, TASK
 from base.run_folder.quantities import CONTROL
 
-JUDGED = {**{each.name: each.key for each in (SECTION, INTERRUPT, TASK)}, "control": CONTROL.key}
+JUDGED = {**{each.key: each.name for each in (SECTION, INTERRUPT, TASK)}, CONTROL.key: "control"}
 """What the wire shows and an exact run is held to: the control interrupt's latency, too."""
 _STATISTICS = ("mean", "median", "p99", "p99_9", "max")
 _SERVED = ("A", "F", "K")
@@ -38,19 +38,8 @@ _OUTCOMES = {
 }
 
 
-@dataclass(frozen=True)
-class Figure:
-    """A figure of an operation, and its words. Interrupts lengthen a figure that is `timed`."""
-
-    quantity: str
-    longer: str
-    shorter: str
-    of: Callable[[Operation], int | None]
-    timed: bool
-
-
-PROBES = Figure("probes", "look at more blocks", "at fewer", lambda each: each.probes, False)
-CYCLES = Figure("cycles", "take longer", "less long", lambda each: each.cycles, True)
+_MORE_AND_LESS = {"probes": ("look at more blocks", "at fewer"), "cycles": ("take longer", "less long")}
+"""The words of the figures of an operation that are compared."""
 
 
 @dataclass(frozen=True)
@@ -79,19 +68,18 @@ class Pair:
         before, now = self.before, self.now
         return (before.kind, before.cycles, before.hits) != (now.kind, now.cycles, now.hits)
 
-    def change(self, figure: Figure) -> int:
-        """The growth of the figure; 0 if it cannot be compared."""
-        before, now = figure.of(self.before), figure.of(self.now)
-        if self.before.kind != self.now.kind or (figure.timed and not self.timed):
-            return 0
-        return 0 if before is None or now is None else now - before
+    def change(self, figure: str) -> int:
+        """The growth of `cycles` or `probes`; 0 if it cannot be compared."""
+        before, now = getattr(self.before, figure), getattr(self.now, figure)
+        comparable = self.timed if figure == "cycles" else self.before.kind == self.now.kind
+        return now - before if comparable and None not in (before, now) else 0
 
     def __str__(self) -> str:
         """`operation 311, allocate 96 bytes: 2,933 → 3,010 cycles, probes 64 → 66`."""
         if self.before.kind != self.now.kind:
             return f"{self.name}: {_OUTCOMES[self.before.kind]} → {_OUTCOMES[self.now.kind]}"
         words = []
-        if self.change(CYCLES):
+        if self.change("cycles"):
             words.append(f"{self.before.cycles:,} → {self.now.cycles:,} cycles")
         if self.before.probes != self.now.probes:
             words.append(f"probes {self.before.probes:,} → {self.now.probes:,}")
@@ -102,17 +90,14 @@ def judge_exact(entry: Entry, before: Sequence[Operation], run: StoredRun) -> li
     """Each quantity of `run` beside the baseline's."""
     excuse = excuse_of(entry.made_by, run.made_by)
     same_firmware = entry.made_by.get(FIRMWARE) == run.made_by.get(FIRMWARE)
-    pairs = _pairs(run.names, before, run.operations)
-    outcomes, *probes = _counts(entry, pairs, len(before), run)
+    pairs, was, now = _pairs(before, run), entry.figures.quantities, summed_up([run])
+    outcomes, probes = judge_counts(entry, before, run)
     same_time = not any(pair.elsewhere for pair in pairs)
-    wire = (
-        wire_check(word, entry.figures.quantities.get(key), run, same_time) for word, key in JUDGED.items()
-    )
-    timed = (_figure(CYCLES, pairs, len(before)), *wire)
+    wire = (wire_check(word, was.get(key), now.get(key), same_time) for key, word in JUDGED.items())
     return [
         outcomes,
-        *(excused(check, excuse if same_firmware else "") for check in probes),
-        *(excused(check, excuse) for check in timed),
+        excused(probes, excuse if same_firmware else ""),
+        *(excused(check, excuse) for check in (_figure("cycles", pairs, len(before)), *wire)),
     ]
 
 
@@ -125,10 +110,7 @@ def excused(check: Check, excuse: str) -> Check:
 
 def judge_counts(entry: Entry, before: Sequence[Operation], run: StoredRun) -> list[Check]:
     """Outcomes and probes alone, which are equal on any board."""
-    return _counts(entry, _pairs(run.names, before, run.operations), len(before), run)
-
-
-def _counts(entry: Entry, pairs: Sequence[Pair], n: int, run: StoredRun) -> list[Check]:
+    pairs, n = _pairs(before, run), len(before)
     other = [pair for pair in pairs if pair.before.kind != pair.now.kind]
     worse = [pair for pair in other if pair.before.kind in _SERVED or pair.now.kind not in _SERVED]
     outcomes = Check("outcomes", "as good", f"All {n:,} operations end as before.")
@@ -138,18 +120,18 @@ def _counts(entry: Entry, pairs: Sequence[Pair], n: int, run: StoredRun) -> list
         outcomes = Check("outcomes", "worse" if worse else "better", sentence, named)
     if not run.counts_probes or entry.made_by.get("probes") != run.made_by.get("probes"):
         return [outcomes, Check("probes", "not judged", "Probes are not counted in both.")]
-    return [outcomes, _figure(PROBES, pairs, n)]
+    return [outcomes, _figure("probes", pairs, n)]
 
 
-def _pairs(names: Sequence[str], before: Sequence[Operation], now: Sequence[Operation]) -> list[Pair]:
+def _pairs(before: Sequence[Operation], run: StoredRun) -> list[Pair]:
     """The operations that are not what they were."""
-    beside = zip(names, before, now, strict=True)
-    return [Pair(name, then, other) for name, then, other in beside if then != other]
+    beside = map(Pair, run.names, before, run.operations)
+    return [pair for pair in beside if pair.before != pair.now]
 
 
 def notes(before: Sequence[Operation], run: StoredRun) -> Iterator[str]:
     """A sentence on where a difference comes from, as far as the figures tell."""
-    slower = [pair for pair in _pairs(run.names, before, run.operations) if pair.change(CYCLES) > 0]
+    slower = [pair for pair in _pairs(before, run) if pair.change("cycles") > 0]
     same_code = [
         pair
         for pair in slower
@@ -164,52 +146,42 @@ def notes(before: Sequence[Operation], run: StoredRun) -> Iterator[str]:
         )
 
 
-def _figure(figure: Figure, pairs: Sequence[Pair], n: int) -> Check:
+def _figure(figure: str, pairs: Sequence[Pair], n: int) -> Check:
     more = [pair for pair in pairs if pair.change(figure) > 0]
     less = [pair for pair in pairs if pair.change(figure) < 0]
-    compared = n - sum(not pair.timed for pair in pairs) if figure.timed else n
+    compared = n - sum(not pair.timed for pair in pairs) if figure == "cycles" else n
     if not more and not less:
         sentence = f"{compared:,} of {n:,} operations can be compared, and are as in the baseline."
-        return Check(figure.quantity, "as good", sentence)
+        return Check(figure, "as good", sentence)
     total = sum(pair.change(figure) for pair in (*more, *less))
+    longer, shorter = _MORE_AND_LESS[figure]
     sentence = (
-        f"{len(more):,} of {compared:,} operations {figure.longer}, {len(less):,} {figure.shorter}; "
-        f"{total:+,} {figure.quantity} in all"
+        f"{len(more):,} of {compared:,} operations {longer}, {len(less):,} {shorter}; "
+        f"{total:+,} {figure} in all"
     )
     if more:
         most_by = max(more, key=lambda pair: pair.change(figure))
         sentence += f", most in {most_by.name}: {most_by.change(figure):+,}"
-    named = tuple(map(str, more or less))
-    state: State = "worse" if more else "better"
-    return Check(figure.quantity, state, f"{sentence}.", named)
+    return Check(figure, "worse" if more else "better", f"{sentence}.", tuple(map(str, more or less)))
 
 
-def statistics_of(summary: Summary | None, *names: str) -> dict[str, float | int]:
-    """The statistics that a run has of a quantity, by name; `names` are further ones."""
-    if summary is None or not summary.n:
-        return {}
-    every: Mapping[str, float | int | None] = {
-        name: getattr(summary, name) for name in (*names, *_STATISTICS)
-    }
-    return {name: value for name, value in every.items() if value is not None}
-
-
-def wire_check(word: str, before: Statistics | None, run: StoredRun, unchanged: bool) -> Check:
+def wire_check(word: str, before: Statistics | None, now: Statistics | None, unchanged: bool) -> Check:
     """A quantity of the wire on the virtual board: how many samples there are, and their
     statistics.
 
     Where an operation takes another time, stimuli fall otherwise, and the greatest latency is
     another one by chance: then it is told, and limits alone judge it.
     """
-    now = statistics_of(run.manifest.statistics.get(JUDGED[word]), "n")
-    was = {name: values[0] for name, values in before.by_name.items()} if before else {}
-    if not now and not was:
+    was, new = (
+        {name: values[0] for name, values in each.by_name.items()} if each else {} for each in (before, now)
+    )
+    if not new and not was:
         return Check(word, "not judged", "Nothing of it was measured.")
-    if was.keys() < now.keys():
+    if was.keys() < new.keys():
         return Check(word, "cannot say", "The baseline has not all of it; write it anew with --update.")
-    if now == was:
+    if new == was:
         return Check(word, "as good", "It is that of the baseline.")
-    other = {name: (was[name], now.get(name)) for name in was if was[name] != now.get(name)}
+    other = {name: (was[name], new.get(name)) for name in was if was[name] != new.get(name)}
     changes = ", ".join(
         f"{name.replace('_', '.')} {then:,.6g} → {'none' if later is None else f'{later:,.6g}'}"
         for name, (then, later) in other.items()
@@ -232,20 +204,25 @@ FALSE_ALARM = 1e-3
 _WORDS = {
     **{key: f"{word}, cycles" for word, key in IN_CYCLES.items()},
     **{quantity.key: f"{quantity.name}, pulses" for quantity in (SECTION, ALLOCATE, FREE)},
-    **{key: word for word, key in JUDGED.items() if key != SECTION.key},
+    **{key: word for key, word in JUDGED.items() if key != SECTION.key},
 }
 
 
 def summed_up(runs: Sequence[StoredRun]) -> dict[str, Statistics]:
-    """The statistics that a baseline keeps of the repetitions, by quantity."""
-    summaries = {}
-    for key in _WORDS:
-        each = [statistics_of(run.manifest.statistics.get(key)) for run in runs]
-        shared = [name for name in each[0] if all(name in statistics for statistics in each)]
-        budget = _budget(runs, key)
-        if shared and budget is not None:
-            values = {name: [statistics[name] for statistics in each] for name in shared}
-            summaries[key] = Statistics(budget=budget, **values)
+    """The statistics that a baseline keeps of a run that is exact, or of repetitions, by quantity.
+
+    The budget is the greatest of them; a quantity of which one is not known is left out.
+    """
+    exact, summaries = runs[0].exact, {}
+    for key in JUDGED if exact else _WORDS:
+        each = [run.manifest.statistics.get(key) for run in runs]
+        names = ("n", *_STATISTICS) if exact else _STATISTICS
+        values = {name: [getattr(summary, name) for summary in each] for name in names if all(each)}
+        shared = {name: numbers for name, numbers in values.items() if None not in numbers}
+        budgets = [total_budget(run, key) for run in runs]
+        if all(summary and summary.n for summary in each) and shared and None not in budgets:
+            least = RESOLUTION_CYCLES if unit_of(key) == "cycles" else 0
+            summaries[key] = Statistics(budget=max(least, *(budget or 0 for budget in budgets)), **shared)
     return summaries
 
 
@@ -255,11 +232,11 @@ def judge_repeated(entry: Entry, before: Sequence[Operation], runs: Sequence[Sto
     excuse = excuse_of(entry.made_by, runs[0].made_by)
     each = [judge_counts(entry, before, run) for run in runs]
     checks = max(each, key=lambda checks: sum(check.state == "worse" for check in checks))
-    now = summed_up(runs)
+    was, now = entry.figures.quantities, summed_up(runs)
     timed = (
-        _statistics(key, entry.figures.quantities.get(key), now.get(key), FALSE_ALARM / max(questions, 1))
+        _statistics(key, was.get(key), now.get(key), FALSE_ALARM / max(questions, 1))
         for key in _WORDS
-        if key in now or key in entry.figures.quantities
+        if key in now or key in was
     )
     return [*checks, *(excused(check, excuse) for check in timed)]
 
@@ -296,10 +273,3 @@ def difference(before: Sequence[Number], now: Sequence[Number], false_alarm: flo
     squares = float(((x - x.mean()) ** 2).sum() + ((y - y.mean()) ** 2).sum())
     scatter = math.sqrt(squares / free * (1 / len(x) + 1 / len(y)))
     return float(y.mean() - x.mean()), float(scipy.stats.t.isf(false_alarm, free)) * scatter
-
-
-def _budget(runs: Sequence[StoredRun], key: str) -> float | None:
-    """The greatest error budget of the runs, in the quantity's unit; None if one is not known."""
-    budgets = [total_budget(run, key) for run in runs]
-    least = RESOLUTION_CYCLES if unit_of(key) == "cycles" else 0.0
-    return None if None in budgets else max(least, *(budget or 0.0 for budget in budgets))

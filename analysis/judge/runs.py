@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from functools import partial
 from pathlib import Path
 
 from pydantic import ValidationError
@@ -20,7 +19,6 @@ from analysis.judge.baseline import (
     Entry,
     Figures,
     Operation,
-    Statistics,
     operations_of,
     operations_text,
 )
@@ -56,15 +54,10 @@ def judge(baseline: Baseline | None, folders: Sequence[Path], limits: Sequence[L
 
 def groups(runs: Iterable[StoredRun]) -> list[list[StoredRun]]:
     """Runs on real boards with equal settings together, as repetitions; every other run alone."""
-    grouped: list[list[StoredRun]] = []
+    grouped: dict[object, list[StoredRun]] = {}
     for run in runs:
-        same = (group for group in grouped if not run.exact and group[0].chosen == run.chosen)
-        group = next(same, None)
-        if group is None:
-            grouped.append([run])
-        else:
-            group.append(run)
-    return grouped
+        grouped.setdefault(id(run) if run.exact else (*run.chosen.items(),), []).append(run)
+    return [*grouped.values()]
 
 
 def once(folders: Iterable[Path]) -> list[Path]:
@@ -180,38 +173,33 @@ def _change(before: Baseline, runs: list[StoredRun]) -> list[str]:
 def _entry(runs: Sequence[StoredRun]) -> Entry:
     first = runs[0]
     _check_repetitions(runs)
-    made = partial(Figures, exact=first.exact, repetitions=len(runs), image_sha256=first.image_sha256)
+    operations = first.operations
+    if not first.exact:
+        if len(runs) < REPETITIONS_LEAST:
+            raise GateError(
+                f"{first.folder}: is of a board that does not repeat itself to the cycle, so its "
+                f"baseline takes {REPETITIONS_LEAST} runs or more, to know how they scatter; these are "
+                f"{len(runs)}."
+            )
+        operations = _counts(first)
+        if other := next((run for run in runs if _counts(run) != operations), None):
+            raise GateError(
+                f"{other.folder}: has other outcomes or probes than {first.folder}; find out why."
+            )
     try:
-        if first.exact:
-            wire = {
-                key: beside.statistics_of(first.manifest.statistics.get(key), "n")
-                for key in beside.JUDGED.values()
-            }
-            figures = made(
-                operations=operations_text(first.operations, first.labels),
-                quantities={
-                    key: Statistics(budget=0, **{name: [value] for name, value in values.items()})
-                    for key, values in wire.items()
-                    if values
-                },
-            )
-        else:
-            if len(runs) < REPETITIONS_LEAST:
-                raise GateError(
-                    f"{first.folder}: is of a board that does not repeat itself to the cycle, so its "
-                    f"baseline takes {REPETITIONS_LEAST} runs or more, to know how they scatter; these are "
-                    f"{len(runs)}."
-                )
-            counts = [[(each.kind, each.probes) for each in run.operations] for run in runs]
-            if other := next((run for run, of in zip(runs, counts, strict=True) if of != counts[0]), None):
-                raise GateError(
-                    f"{other.folder}: has other outcomes or probes than {first.folder}; find out why."
-                )
-            operations = [Operation(kind, None, None, probes) for kind, probes in counts[0]]
-            figures = made(
-                operations=operations_text(operations, first.labels), quantities=beside.summed_up(runs)
-            )
+        figures = Figures(
+            exact=first.exact,
+            repetitions=len(runs),
+            image_sha256=first.image_sha256,
+            operations=operations_text(operations, first.labels),
+            quantities=beside.summed_up(runs),
+        )
         return Entry(settings=first.chosen, made_by=first.made_by, run=figures)
     except ValidationError as error:
         complaint = sentence(first_complaint(error, {}), "decode the run again, or run the scenario again")
         raise GateError(f"{first.folder}: cannot be a baseline: {complaint}") from None
+
+
+def _counts(run: StoredRun) -> list[Operation]:
+    """The operations with what does not scatter."""
+    return [Operation(each.kind, None, None, each.probes) for each in run.operations]

@@ -142,7 +142,7 @@ def _row(run: StoredRun, kind: str, key: str, greatest: float, why_not: str) -> 
     unit = unit_of(key)
     maximum = run.manifest.maxima.get(key)
     seq = maximum.seq if maximum else None
-    budget = 0.0 if run.exact else total_budget(run, key)
+    budget = total_budget(run, key)
     return Row(
         "",
         kind,
@@ -156,7 +156,11 @@ def _row(run: StoredRun, kind: str, key: str, greatest: float, why_not: str) -> 
 
 
 def total_budget(run: StoredRun, key: str) -> float | None:
-    """The error budget of the greatest value, in the quantity's unit; None if nobody knows."""
+    """The error budget of the greatest value, in the quantity's unit; None if nobody knows. What is
+    exact has none.
+    """
+    if run.exact:
+        return 0.0
     budget = run.manifest.error_budget.get(key)
     total = budget.total.of(unit_of(key)) if budget else None
     return None if total is None else float(total)

@@ -138,9 +138,8 @@ def _annotations(report: BoundsReport) -> bytes:
     file = StringIO()
     table = csv_writer(file, lineterminator="\n")
     table.writerow(("from", "kind", "function", "line", "says", "used", "why"))
-    for note in report.annotations:
-        used = "yes" if note.used else "no"
-        table.writerow((note.source, note.kind, note.function, note.line, note.says, used, note.why))
+    for (*facts, why), used in report.annotations.items():
+        table.writerow((*facts, "yes" if used else "no", why))
     return file.getvalue().encode()
 
 

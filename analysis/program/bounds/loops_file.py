@@ -9,12 +9,11 @@ import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from contextlib import suppress
-from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from typing import Annotated, Any, ClassVar, Literal, NamedTuple, TypeVar
+from typing import Annotated, Any, ClassVar, Literal, NamedTuple, Self, TypeVar
 
-from pydantic import Field
+from pydantic import Field, model_validator
 
 from analysis.bounds.calls import Calls
 from analysis.bounds.flow import Flow, Outcome, solve
@@ -52,8 +51,15 @@ class _PlacedEntry(_Entry):
         """Whether it is of code in this function that has these lines."""
         return self.function in ("", function) and (not self.line or self.line in lines)
 
+    @model_validator(mode="after")
+    def _is_placed(self) -> Self:
+        if not self.function and not self.line:
+            raise WrongValueError("names neither a function nor a line")
+        return self
+
 
 class _Loop(_PlacedEntry):
+    kind: ClassVar[str] = "loop"
     at_most: Annotated[int, Field(ge=0, le=1 << 28)]
 
     @property
@@ -64,6 +70,7 @@ class _Loop(_PlacedEntry):
 class _Call(_PlacedEntry):
     """A call through a pointer, and the functions that it may go to."""
 
+    kind: ClassVar[str] = "call"
     to: Annotated[list[_Function], Field(min_length=1, max_length=256)]
 
     @property
@@ -76,6 +83,7 @@ class _Recursion(_Entry):
     from elsewhere.
     """
 
+    kind: ClassVar[str] = "recursion"
     calls: Annotated[int, Field(ge=1, le=1 << 28)]
 
     @property
@@ -86,6 +94,7 @@ class _Recursion(_Entry):
 class _Untaken(_Entry):
     """A function that no path to be bounded leads through, as that of a failed assertion."""
 
+    kind: ClassVar[str] = "untaken"
     says: ClassVar[str] = "no path leads through it"
 
 
@@ -100,10 +109,9 @@ class _File(Table):
     untaken: list[_Untaken] = _Entries
 
 
-@dataclass
-class Annotation:
+class Annotation(NamedTuple):
     """What somebody said of the program that its code does not: where that stands, and why it is
-    so. It is `used` if something was found that it fits.
+    so.
     """
 
     source: str
@@ -112,75 +120,46 @@ class Annotation:
     line: str
     says: str
     why: str
-    used: bool = False
 
 
-class Record:
-    """The annotations that were read, and which of them were of use."""
-
-    def __init__(self) -> None:
-        self._rows: list[Annotation] = []
-
-    def read(self, source: str, kind: str, entry: _Loop | _Call | _Recursion | _Untaken) -> Annotation:
-        """An entry of a file."""
-        line = entry.line if isinstance(entry, _PlacedEntry) else ""
-        self._rows.append(Annotation(source, kind, entry.function, line, entry.says, entry.why))
-        return self._rows[-1]
-
-    def add(self, source: str, kind: str, function: str, line: str, says: str, why: str) -> None:
-        """What was of use elsewhere than in a file; it may be used again."""
-        annotation = Annotation(source, kind, function, line, says, why, used=True)
-        if annotation not in self._rows:
-            self._rows.append(annotation)
-
-    @property
-    def annotations(self) -> tuple[Annotation, ...]:
-        """All of a user's file; of the compiler's library what was of use."""
-        return tuple(row for row in self._rows if row.used or row.source != LIBRARY.name)
-
-
+Record = dict[Annotation, bool]
+"""All of a user's file and of the compiler's library, and what else was of use; whether something
+was found that each fits.
+"""
 _Placed = TypeVar("_Placed", _Loop, _Call)
 
 
-def read(path: Path, program: Program, record: Record | None = None) -> Stated:
+def read(path: Path, program: Program, record: Record) -> Stated:
     """What the file says of a program. Raises NoBoundError with file, line and key."""
-    record = record or Record()
     document = open_toml(path, NoBoundError)
     file = document.check(_File)
 
-    def entry_of(name: str, *key: str | int) -> list[int]:
+    def entries(name: str, *key: str | int) -> list[int]:
         functions = program.functions_named(name)
         if not functions:
             words = f"names {name}, which the program does not have"
             raise document.wrong(WrongValueError(words, *key))
         return [function.address for function in functions]
 
-    placed: tuple[tuple[str, Sequence[_PlacedEntry]], ...] = (("loops", file.loops), ("calls", file.calls))
-    for table, entries in placed:
-        for number, entry in enumerate(entries):
-            if not entry.function and not entry.line:
-                raise document.wrong(WrongValueError("names neither a function nor a line", table, number))
+    def note(entry: _Loop | _Call | _Recursion | _Untaken, used: bool) -> None:
+        line = entry.line if isinstance(entry, _PlacedEntry) else ""
+        record[Annotation(path.name, entry.kind, entry.function, line, entry.says, entry.why)] = used
+
     for number, recursion in enumerate(file.recursions):
-        entry_of(recursion.function, "recursions", number, "function")
+        entries(recursion.function, "recursions", number, "function")
     targets = {
-        id(call): [address for name in call.to for address in entry_of(name, "calls", number, "to")]
+        id(call): [address for name in call.to for address in entries(name, "calls", number, "to")]
         for number, call in enumerate(file.calls)
     }
-    annotations = {
-        id(entry): record.read(path.name, kind, entry)
-        for kind, entries in (("loop", file.loops), ("call", file.calls))
-        for entry in entries
-    }
-    for recursion in file.recursions:
-        record.read(path.name, "recursion", recursion).used = True
-    for untaken in file.untaken:
-        used = bool(program.functions_named(untaken.function))
-        record.read(path.name, "untaken", untaken).used = used
+    for placed in (*file.loops, *file.calls):
+        note(placed, False)
+    for entry in (*file.recursions, *file.untaken):
+        note(entry, bool(program.functions_named(entry.function)))
 
     def fitting(entries: Iterable[_Placed], function: str, lines: set[str]) -> _Placed | None:
         entry = next((entry for entry in entries if entry.fits(function, lines)), None)
         if entry is not None:
-            annotations[id(entry)].used = True
+            note(entry, True)
         return entry
 
     def passes(function: str, lines: set[str]) -> int | None:
@@ -207,30 +186,30 @@ def hints(
     """What the source, the compiler's library and the kernel's file say of loops, as Stated.hints
     takes it. `counts` are how many tasks and the like the program has.
     """
-    pragmas, library = Pragmas(program.source_files), read(LIBRARY, program, record)
-    inlined = Inlined(program)
+    library, inlined = read(LIBRARY, program, record), Inlined(program)
 
     def laps(function: str, lines: set[str], addresses: Sequence[int]) -> int | str | None:
-        of_source = pragmas.laps(lines)
+        of_source = pragma_laps(program.source_files, lines)
         if of_source is not None:
-            line = min(lines, key=lambda place: (place.rpartition(":")[0], int(place.rpartition(":")[2])))
-            says = f"at most {of_source} laps"
-            record.add("pragma in the source", "loop", function, line, says, "")
+            says, line = f"at most {of_source} laps", min(lines, key=_split)
+            record[Annotation("pragma in the source", "loop", function, line, says, "")] = True
             return of_source
         of_library = library.passes(function, lines)
         if of_library is not None:
             return of_library - 1
-        known = kernel.loops.laps if kernel and kernel.loops else {}
-        name = next((name for name in _around(inlined, function, addresses) if name in known), "")
-        if kernel is None or kernel.loops is None or not name:
+        loops = kernel.loops if kernel else None
+        name = next(
+            (name for name in _around(inlined, function, addresses) if loops and name in loops.laps), ""
+        )
+        if kernel is None or loops is None or not name:
             return None
-        words, source = known[name], f"{kernel.name} {kernel.loops.version}"
+        words, source = loops.laps[name], f"{kernel.name} {loops.version}"
         missing = [f"--{word} N" for word in words if isinstance(word, str) and word not in counts]
         why = f"as many as {' and '.join(map(str, words))} in {source}"
         if missing:
             return f"its laps are {why}; give {' '.join(missing)}"
         total = sum(counts[word] if isinstance(word, str) else word for word in words)
-        record.add(source, "loop", name, "", f"at most {total} laps", why)
+        record[Annotation(source, "loop", name, "", f"at most {total} laps", why)] = True
         return total
 
     return laps
@@ -251,7 +230,7 @@ def copied(program: Program, record: Record, kernel: Kernel | None) -> Callable[
         most = largest() if function else None
         if most is not None:
             why = f"an item is no larger in any call of {' or '.join(copies.made_by)} that the code shows"
-            record.add(source, "call", function, "", f"copies at most {most} bytes", why)
+            record[Annotation(source, "call", function, "", f"copies at most {most} bytes", why)] = True
         return most
 
     return of
@@ -295,7 +274,7 @@ def _around(inlined: Inlined, function: str, addresses: Sequence[int]) -> list[s
 LIBRARY = Path(__file__).parent / "library.toml"
 """What is known of the compiler's own library."""
 
-_PRAGMA = re.compile(r'_Pragma\s*\(\s*"loopbound\s+min\s+\d+\s+max\s+(\d{1,9})\s*"\s*\)')
+_PRAGMA = re.compile(r'_Pragma\s*\(\s*"loopbound\s+min\s+\d+\s+max\s+(\d{1,9})\s*"\s*\)\s*')
 _COMMENT = re.compile(r"/\*.*?\*/|//[^\n]*", re.DOTALL)
 
 
@@ -312,48 +291,46 @@ class _Pragma(NamedTuple):
         return self != other and self.name == other.name and inside
 
 
-class Pragmas:
-    """The bounds that stand in the source, right before their loops:
-    `_Pragma("loopbound min 1 max 100")`.
+def pragma_laps(files: Mapping[str, Path], lines: Iterable[str]) -> int | None:
+    """As Stated.hints: what stands in the source, right before the innermost loop that has all
+    these lines: `_Pragma("loopbound min 1 max 100")`.
     """
+    by_file: dict[str, set[int]] = {}
+    for name, number in map(_split, lines):
+        by_file.setdefault(name, set()).add(number)
+    pragmas = [
+        (pragma, numbers)
+        for name, numbers in by_file.items()
+        if name in files
+        for pragma in _pragmas(name, files[name])
+    ]
+    around = [it for it, numbers in pragmas if it.first <= min(numbers) and max(numbers) <= it.last]
+    if around:
+        return min(around, key=lambda pragma: pragma.last - pragma.first).at_most
+    begin = [pragma for pragma, numbers in pragmas if pragma.first in numbers]
+    outer = [pragma for pragma in begin if not any(other.encloses(pragma) for other in begin)]
+    # A single outer one has lines that the compiler brought there from elsewhere.
+    return max((pragma.at_most for pragma in (outer if len(outer) == 1 else begin)), default=None)
 
-    def __init__(self, files: dict[str, Path]) -> None:
-        self._files = files
-        self._pragmas: dict[str, list[_Pragma]] = {}
 
-    def laps(self, lines: set[str]) -> int | None:
-        """As Stated.hints: of the innermost statement that has all the loop's lines."""
-        by_file: dict[str, set[int]] = {}
-        for line in lines:
-            name, _, number = line.rpartition(":")
-            by_file.setdefault(name, set()).add(int(number))
-        pragmas = [pragma for name in by_file for pragma in self._of(name)]
-        around = [
-            pragma
-            for pragma in pragmas
-            if all(pragma.first <= number <= pragma.last for number in by_file[pragma.name])
-        ]
-        if around:
-            return min(around, key=lambda pragma: pragma.last - pragma.first).at_most
-        begin = [pragma for pragma in pragmas if pragma.first in by_file[pragma.name]]
-        outer = [pragma for pragma in begin if not any(other.encloses(pragma) for other in begin)]
-        if len(outer) == 1:
-            # It has lines that the compiler brought there from elsewhere.
-            return outer[0].at_most
-        return max((pragma.at_most for pragma in begin), default=None)
+def _split(line: str) -> tuple[str, int]:
+    """File and number of `file.c:12`."""
+    name, _, number = line.rpartition(":")
+    return name, int(number)
 
-    def _of(self, name: str) -> list[_Pragma]:
-        if name not in self._pragmas:
-            text = ""
-            with suppress(OSError, KeyError):
-                text = self._files[name].read_text(errors="replace")
-            code = _COMMENT.sub(lambda match: re.sub(r"[^\n]", " ", match[0]), text)
-            self._pragmas[name] = []
-            for match in _PRAGMA.finditer(code):
-                begin = match.end() + len(code[match.end() :]) - len(code[match.end() :].lstrip())
-                first, last = (code.count("\n", 0, at) + 1 for at in (begin, _end_of_statement(code, begin)))
-                self._pragmas[name].append(_Pragma(name, first, last, int(match[1])))
-        return self._pragmas[name]
+
+@cache
+def _pragmas(name: str, path: Path) -> list[_Pragma]:
+    text = ""
+    with suppress(OSError):
+        text = path.read_text(errors="replace")
+    code = _COMMENT.sub(lambda match: re.sub(r"[^\n]", " ", match[0]), text)
+    pragmas = []
+    for match in _PRAGMA.finditer(code):
+        ends = (match.end(), _end_of_statement(code, match.end()))
+        first, last = (code.count("\n", 0, at) + 1 for at in ends)
+        pragmas.append(_Pragma(name, first, last, int(match[1])))
+    return pragmas
 
 
 def _end_of_statement(code: str, begin: int) -> int:

@@ -19,7 +19,7 @@ from analysis.bounds.sections import Sections
 from analysis.bounds.state import HANDLER, KINDS, SERVICE_CALL, SOME
 from analysis.errors import NoBoundError
 from analysis.program.bounds import loops_file as files
-from analysis.program.bounds.loops_file import Annotation
+from analysis.program.bounds.loops_file import LIBRARY, Record
 from analysis.program.masks.measure import MaskReport
 from analysis.program.masks.measure import measure as measure_masks
 from analysis.program.parts import Hidden, fields_of
@@ -120,7 +120,8 @@ class AtPriority:
 class BoundsReport:
     """The bounds of a program: `sections` and `handlers`, those without a bound first.
 
-    `masks` is what the run saw. `annotations` are what was stated of loops and calls.
+    `masks` is what the run saw. `annotations` are what was stated of loops and calls; of the
+    compiler's library what was of use.
     """
 
     NAMES: ClassVar = {"hz": "clock_hz"}
@@ -133,7 +134,7 @@ class BoundsReport:
     handlers: tuple[Bounded, ...]
     priorities: tuple[AtPriority, ...]
     endless: Hidden[tuple[Section, ...]] = ()
-    annotations: Hidden[tuple[Annotation, ...]] = ()
+    annotations: Hidden[Record] = field(default_factory=dict)
 
     @property
     def all(self) -> tuple[Bounded, ...]:
@@ -194,7 +195,7 @@ def bounds(
         )
     masks = measure_masks(subject, False, tell)
     costs = _costs(masks, wait_states, Memory(pointers), flash)
-    record = files.Record()
+    record: Record = {}
     statements = Stated() if loops_file is None else files.read(loops_file, elf, record)
     statements = replace(
         statements,
@@ -220,7 +221,7 @@ def bounds(
         handlers=tuple(handlers),
         priorities=tuple(_priorities(masks, sections, handlers, costs)),
         endless=tuple(sorted(of_code.endless.values(), key=lambda section: section.begin)),
-        annotations=record.annotations,
+        annotations={note: used for note, used in record.items() if used or note.source != LIBRARY.name},
     )
 
 
@@ -237,13 +238,6 @@ def _costs(masks: MaskReport, wait_states: int | None, unknown: Memory, flash: s
     )
 
 
-def _ordered(rows: list[Bounded]) -> list[Bounded]:
-    return sorted(
-        rows,
-        key=lambda row: (row.cycles is not None, -(row.cycles or 0), -(row.seen or 0), row.begin.address),
-    )
-
-
 class _Rows:
     """The rows of a program: its code, its vector table, and what a run of it saw of sections and
     handlers, where no other handler came in between.
@@ -257,18 +251,18 @@ class _Rows:
         changes = masks.run.changes
         # The rows in which a handler is entered or left, but that of SVC, which is called.
         entered: list[int] = []
-        values: list[int | None] = [None, None]
+        before = last = None
         for number, change in enumerate(changes):
             if change.what == "exception":
-                values = [*values[-2:], change.value]
-                if change.value != SERVICE_CALL and (values[1] != SERVICE_CALL or change.value != values[0]):
+                if change.value != SERVICE_CALL and (last != SERVICE_CALL or change.value != before):
                     entered.append(number)
+                before, last = last, change.value
         # By where it began, or the exception of a handler, and by each return address on the stack,
         # the lengths, None where a handler came into it; and the addresses where it ended.
         self._seen: dict[tuple[str, int, int], list[int | None]] = {}
         self._ends: dict[tuple[str, int], set[int]] = {}
         latest: dict[str, int] = {}
-        for it in sorted(masks.all_intervals, key=lambda it: it.begin_row):
+        for it in masks.all_intervals:
             if it.cycles is None or it.end_row is None:
                 continue
             began, is_handler = changes[it.begin_row], it.kind == HANDLER
@@ -315,7 +309,6 @@ class _Rows:
                 caller=place(call) if call else None,
                 ends=tuple(map(place, sorted(ends))),
                 cycles=None if why_not else worst.cycles,
-                ns=None if why_not else _ns(self._masks, worst.cycles),
                 why_not=tuple(why_not),
                 seen=longest,
                 count=count,
@@ -328,18 +321,17 @@ class _Rows:
             why = f"It begins at {begin}, and ends where the code that was followed does not lead."
             seen = self._longest(kind, address)
             rows.append(Bounded(kind, 0, begin.function, begin, None, (), None, (why,), *seen))
-        return _ordered(rows)
+        return self._ordered(rows)
 
     def handlers(self) -> list[Bounded]:
         """One for each exception that the run used; of others, one for each function."""
         rows: list[Bounded] = []
-        others: set[int] = set()
+        others: dict[int, int] = {}
         exceptions = {number for row in self._masks.priorities for number in row.numbers}
         for exception, entry in self._vectors.items():
             used = exception in exceptions
-            if not used and entry in others:
+            if not used and others.setdefault(entry, exception) != exception:
                 continue
-            others |= set() if used else {entry}
             try:
                 price = self._code.handler(entry)
             except NoBoundError as error:
@@ -358,7 +350,6 @@ class _Rows:
                 caller=None,
                 ends=(),
                 cycles=None if why_not else price.cycles + own,
-                ns=None if why_not else _ns(self._masks, price.cycles + own),
                 why_not=why_not,
                 seen=longest,
                 count=count,
@@ -366,18 +357,25 @@ class _Rows:
                 entry_cycles=own,
             )
             rows.append(row)
-        return _ordered(rows)
+        return self._ordered(rows)
+
+    def _ordered(self, rows: Iterable[Bounded]) -> list[Bounded]:
+        ordered = sorted(
+            rows,
+            key=lambda row: (row.cycles is not None, -(row.cycles or 0), -(row.seen or 0), row.begin.address),
+        )
+        return [replace(row, ns=_ns(self._masks, row.cycles)) for row in ordered]
 
 
-def _ns(masks: MaskReport, cycles: int) -> float:
-    return cycles / masks.clock.fastest_hz * _NS_PER_S
+def _ns(masks: MaskReport, cycles: int | None) -> float | None:
+    return None if cycles is None else cycles / masks.clock.fastest_hz * _NS_PER_S
 
 
 def _priorities(
     masks: MaskReport, sections: list[Bounded], handlers: list[Bounded], costs: Costs
 ) -> Iterable[AtPriority]:
     by_number = {row.level: row for row in handlers}
-    entry, lines = costs.entry_cycles, full(costs)
+    lines = full(costs)
     for at in masks.priorities:
         # All but BASEPRI hold every interrupt off (ARM DDI 0403E, B1.5.4).
         holding = [
@@ -392,26 +390,26 @@ def _priorities(
             for number in other.numbers
             if number in by_number
         ]
-        before = [row for _, row in goes_before]
-        missing = [row for row in (*holding, *before) if row.cycles is None]
-        bounded = [row for row in holding if row.cycles is not None]
+        before = tuple(row for _, row in goes_before)
+        missing = tuple(row for row in (*holding, *before) if row.cycles is None)
+        bounded = (row for row in holding if row.cycles is not None)
         longest = max(bounded, key=lambda section: section.cycles or 0, default=None)
         least_urgent = max((other for other, _ in goes_before), default=0)
         in_section = longest is not None and longest.kind == "basepri"
         comes_in = sum(in_section or other < least_urgent for other, _ in goes_before)
         refill = comes_in * lines.first_reads(costs, lines.fit(costs))
-        parts = (*before, *([longest] if longest else []))
-        total = entry + refill + sum(part.cycles or 0 for part in parts)
+        parts = (*before, longest) if longest else before
+        total = costs.entry_cycles + refill + sum(part.cycles or 0 for part in parts)
         yield AtPriority(
             priority=at.priority,
             number=at.number,
             exceptions=at.exceptions,
             cycles=None if missing else total,
             ns=None if missing else _ns(masks, total),
-            entry=entry,
+            entry=costs.entry_cycles,
             refill=refill,
             section=longest,
-            handlers=tuple(before),
-            missing=tuple(missing),
+            handlers=before,
+            missing=missing,
             seen=at.worst.cycles if at.worst else None,
         )

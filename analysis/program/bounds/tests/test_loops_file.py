@@ -8,7 +8,7 @@ import pytest
 
 from analysis.errors import NoBoundError
 from analysis.explain.program import Program
-from analysis.program.bounds.loops_file import Pragmas, read
+from analysis.program.bounds.loops_file import pragma_laps, read
 from tests import masked_sections
 from tests.tables import table
 
@@ -56,7 +56,7 @@ def address(program: Program, name: str) -> int:
 def test_a_loop_is_found_by_function_and_line_and_its_head_is_passed_once_more(
     program: Program, tmp_path: Path
 ) -> None:
-    statements = read(written(tmp_path, GOOD), program)
+    statements = read(written(tmp_path, GOOD), program, {})
     assert statements.passes("walk", {"a.c:3", "a.c:4"}) == 8
     assert statements.passes("walk", {"a.c:5"}) == 21
     assert statements.passes("other", {"b.c:9"}) == 1
@@ -69,7 +69,7 @@ def test_what_a_file_must_not_say_is_told_in_one_sentence(
     program: Program, tmp_path: Path, text: str, words: str
 ) -> None:
     with pytest.raises(NoBoundError) as raised:
-        read(written(tmp_path, text), program)
+        read(written(tmp_path, text), program, {})
     assert words in str(raised.value)
     assert "\n" not in str(raised.value) and len(str(raised.value)) < 1000
 
@@ -102,9 +102,9 @@ def test_a_pragma_is_for_the_innermost_loop_around_the_lines(
 ) -> None:
     path = tmp_path / "f.c"
     path.write_text(SOURCE, encoding="utf-8")
-    assert Pragmas({"f.c": path}).laps({f"f.c:{line}" for line in lines}) == at_most
+    assert pragma_laps({"f.c": path}, {f"f.c:{line}" for line in lines}) == at_most
 
 
 def test_a_function_that_calls_itself_is_stated_by_its_calls(program: Program, tmp_path: Path) -> None:
     text = 'schema = 1\n[[recursions]]\nfunction = "levels"\ncalls = 7\nwhy = "x"\n'
-    assert read(written(tmp_path, text), program).recursions == {"levels": 7}
+    assert read(written(tmp_path, text), program, {}).recursions == {"levels": 7}
