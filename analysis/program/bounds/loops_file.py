@@ -98,6 +98,7 @@ class _Untaken(_Entry):
     says: ClassVar[str] = "no path leads through it"
 
 
+_AnyEntry = _Loop | _Call | _Recursion | _Untaken
 _Entries: Any = Field(default_factory=list, max_length=_MOST_ENTRIES)
 
 
@@ -141,7 +142,7 @@ def read(path: Path, program: Program, record: Record) -> Stated:
             raise document.wrong(WrongValueError(words, *key))
         return [function.address for function in functions]
 
-    def note(entry: _Loop | _Call | _Recursion | _Untaken, used: bool) -> None:
+    def note(entry: _AnyEntry, used: bool) -> None:
         line = entry.line if isinstance(entry, _PlacedEntry) else ""
         record[Annotation(path.name, entry.kind, entry.function, line, entry.says, entry.why)] = used
 
@@ -151,10 +152,10 @@ def read(path: Path, program: Program, record: Record) -> Stated:
         id(call): [address for name in call.to for address in entries(name, "calls", number, "to")]
         for number, call in enumerate(file.calls)
     }
-    for placed in (*file.loops, *file.calls):
-        note(placed, False)
-    for entry in (*file.recursions, *file.untaken):
-        note(entry, bool(program.functions_named(entry.function)))
+    statements: list[_AnyEntry] = [*file.loops, *file.calls, *file.recursions, *file.untaken]
+    for entry in statements:
+        used = not isinstance(entry, _PlacedEntry) and bool(program.functions_named(entry.function))
+        note(entry, used)
 
     def fitting(entries: Iterable[_Placed], function: str, lines: set[str]) -> _Placed | None:
         entry = next((entry for entry in entries if entry.fits(function, lines)), None)

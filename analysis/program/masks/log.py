@@ -11,6 +11,7 @@ from __future__ import annotations
 from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from functools import cache
 from itertools import zip_longest
 from typing import NamedTuple
 
@@ -29,35 +30,27 @@ _FIXED = {1: -3, 2: -2, 3: -1}
 _FIRST_CONFIGURABLE = 4
 
 
-class Spans:
-    """Spans of cycles, in order."""
+Spans = Sequence[tuple[int, int]]
+"""Spans of cycles, in order, of which none overlap."""
 
-    def __init__(self, spans: Iterable[tuple[int, int]] = ()) -> None:
-        self._spans = list(spans)
-        self._before = [0]
-        for begin, end in self._spans:
-            self._before.append(self._before[-1] + end - begin)
 
-    def within(self, begin: int, end: int) -> int:
-        """How many of their cycles lie between two."""
-        return self._until(end) - self._until(begin) if self._spans else 0
-
-    def _until(self, cycle: int) -> int:
-        at = bisect_right(self._spans, cycle, key=lambda span: span[0]) - 1
-        return self._before[at] + min(cycle, self._spans[at][1]) - self._spans[at][0] if at >= 0 else 0
+def within(spans: Spans, begin: int, end: int) -> int:
+    """How many cycles of the spans lie between two."""
+    first = bisect_right(spans, begin, key=lambda span: span[1])
+    last = bisect_left(spans, end, key=lambda span: span[0])
+    return sum(min(until, end) - max(since, begin) for since, until in spans[first:last])
 
 
 def sleep(changes: Iterable[Change], end_cycle: int, code: Callable[[int, int], bytes]) -> Spans:
     """When the core slept in WFI. `code` gives so many bytes of the program from an address on."""
-    slept: list[tuple[int, int, int]] = []
-    began: Change | None = None
-    for change in changes:
-        if change.what in ("sleep", "reset"):
-            slept += [(began.pc, began.cycle, change.cycle)] if began else []
-            began = change if change.what == "sleep" and change.value else None
-    slept += [(began.pc, began.cycle, end_cycle)] if began else []
-    waits = {pc: any(code(pc, len(form)) == form for form in _WFI) for pc, *_ in slept}
-    return Spans((begin, end) for pc, begin, end in slept if waits[pc])
+    is_wfi = cache(lambda pc: any(code(pc, len(form)) == form for form in _WFI))
+    turns = [change for change in changes if change.what in ("sleep", "reset")]
+    ends = [*(turn.cycle for turn in turns[1:]), end_cycle]
+    return [
+        (turn.cycle, end)
+        for turn, end in zip(turns, ends, strict=False)
+        if turn.what == "sleep" and turn.value and is_wfi(turn.pc)
+    ]
 
 
 @dataclass(slots=True)
@@ -149,36 +142,33 @@ def executed(changes: Sequence[Change]) -> list[State]:
     The core executes at a handler's priority from where it begins to enter it, and no more from
     where it begins to return from it. Of several changes in one cycle the last one holds.
     """
-    priorities: dict[int, int] = {}
+    priorities = {THREAD: _NOTHING, **_FIXED}
     rows: list[tuple[int, int, Change, int]] = []
     for row, change in enumerate(changes):
         if change.what == "priority":
-            priorities[change.value // _BYTE] = change.value % _BYTE
-        own = _FIXED.get(change.value, priorities.get(change.value, 0)) if change.value else _NOTHING
-        rows.append((change.cycle if change.began is None else change.began, row, change, own))
+            exception, priority = divmod(change.value, _BYTE)
+            priorities[exception] = priority
+        began = change.cycle if change.began is None else change.began
+        rows.append((began, row, change, priorities.get(change.value, 0)))
     now: dict[str, int] = {}
     states: list[State] = []
-    handler = _NOTHING
     for cycle, row, change, own in sorted(rows, key=lambda it: it[0]):
-        if change.what == "reset":
-            now, handler = {}, _NOTHING
-        else:
-            now[change.what] = change.value
-            handler = own if change.what == "exception" else handler
+        now = {} if change.what == "reset" else {**now, change.what: change.value}
+        if change.what == "exception":
+            now["handler"] = own
         # The bits of a priority that PRIGROUP leaves to its group (B3.2.6, AIRCR).
         group = 0xFF << (now.get("prigroup", 0) + 1) & 0xFF
-        basepri = now.get("basepri", 0)
+        basepri, handler = now.get("basepri", 0), now.get("handler", _NOTHING)
         by = {
             "faultmask": -1 if now.get("faultmask") else _NOTHING,
             "primask": 0 if now.get("primask") else _NOTHING,
             "basepri": basepri & group if basepri else _NOTHING,
             "handler": handler & group if 0 <= handler < _BYTE else handler,
         }
-        priority = min(by.values())
-        unmasked = min(by["faultmask"], by["basepri"], by["handler"])
-        kind = next(kind for kind, value in by.items() if value == priority)
+        kind = min(by, key=lambda kind: by[kind])
         level = {"basepri": basepri, "handler": now.get("exception", 0)}.get(kind)
-        state = State(row, cycle, priority, unmasked, group, kind, level)
+        unmasked = min(by["faultmask"], by["basepri"], by["handler"])
+        state = State(row, cycle, by[kind], unmasked, group, kind, level)
         if states and states[-1].cycle == cycle:
             states.pop()
         if not states or states[-1][2:] != state[2:]:
@@ -196,7 +186,7 @@ def not_taken(states: Iterable[State], priority: int, slept: Spans) -> list[Inte
     for state in states:
         own = priority & state.group
         if now and masked_from is not None:
-            now.asleep += slept.within(masked_from, state.cycle)
+            now.asleep += within(slept, masked_from, state.cycle)
         masked_from = None
         if own < state.priority:
             if now:

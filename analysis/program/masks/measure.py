@@ -149,14 +149,10 @@ class LongestWait:
     @property
     def held_by(self) -> str:
         """`basepri 0x60 1,580 + handler of SysTick (tick) 380 (19 times)`."""
-        left = sorted(self.parts, key=lambda part: -part.cycles)[6:]
-        words = [
+        return " + ".join(
             f"{part.name} {part.cycles:,}" + (f" ({part.count:,} times)" if part.count > 1 else "")
             for part in self.parts
-            if part not in left
-        ]
-        rest = [f"{len(left):,} more {sum(part.cycles for part in left):,}"] if left else []
-        return " + ".join([*words, *rest])
+        )
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -287,19 +283,18 @@ def of_run(
     every = log.intervals(changes)
     for it in every:
         end = stats.cycles if it.end_cycle is None else it.end_cycle
-        asleep = slept.within(it.begin_cycle, end) if it.kind in ("primask", "handler") else 0
+        asleep = log.within(slept, it.begin_cycle, end) if it.kind in ("primask", "handler") else 0
         # Only what PRIMASK alone holds ends the sleep of WFI. A kernel may idle in the handler that
         # switches tasks, the least urgent, which holds no other off: whatever is enabled ends that.
         if asleep and (it.kind == "primask" or not exceptions.held(it)):
             it.asleep = asleep
         it.ns = _awake_ns(it, clock)
-    early = [it for it in every if it.begin_cycle < start.first_cycle]
     late = [it for it in every if it.begin_cycle >= start.first_cycle]
     worst, worst_early, still_open = (
         worst_by_place(rows, changes, places, memory, exceptions)
         for rows in (
             [it for it in late if it.end_cycle is not None],
-            [it for it in early if it.end_cycle is not None],
+            [it for it in every if it.begin_cycle < start.first_cycle and it.end_cycle is not None],
             [it for it in every if it.end_cycle is None],
         )
     )
@@ -361,60 +356,47 @@ def _awake_ns(it: Interval, clock: Clock) -> float | None:
 
 
 def _priorities(report: MaskReport, exceptions: Exceptions) -> Iterator[AtPriority]:
-    """A row each. Priorities that everything holds off alike, most of them, have one to share."""
+    """A row each, of what began from the start on, or is still open."""
     places, changes, bits = report.places, report.run.changes, report.subject.priority_bits
-    states = log.executed(changes)
-    executed = {(state.priority, state.unmasked, state.group) for state in states}
-    shared: dict[object, AtPriority] = {}
+    states, first_cycle = log.executed(changes), report.start.first_cycle
     for priority, numbers in exceptions.priorities(bits).items():
-        alike = tuple((of <= priority & group, priority & group < least) for of, least, group in executed)
-        if alike not in shared:
-            # What began from there on, and what is still open.
-            held = [
-                it
-                for it in log.not_taken(states, priority, report.slept)
-                if it.begin_cycle >= report.start.first_cycle or it.end_cycle is None
-            ]
-            for it in held:
-                it.ns = _awake_ns(it, report.clock)
-            worst = None
-            ended = [it for it in held if it.end_cycle is not None]
-            if longest := max(ended, key=lambda it: it.cycles or 0, default=None):
-                first, last = changes[longest.begin_row], changes[longest.end_row or 0]
-                # For the entry of a handler, the handler's first instruction.
-                entry = places.entry(first.value) if first.what == "exception" else None
-                end_cycle = longest.end_cycle or 0
-                worst = LongestWait(
-                    longest.cycles or 0,
-                    longest.ns or 0.0,
-                    longest.begin_cycle,
-                    end_cycle,
-                    longest.asleep,
-                    entry or places.place(first.pc),
-                    places.place(last.pc),
-                    tuple(
-                        replace(part, name=name_of(part.kind, part.level, places))
-                        for part in log.holders(states, longest.begin_cycle, end_cycle)
-                    ),
-                )
-            shared[alike] = AtPriority(
-                **counted(held),
-                name="",
-                priority=priority,
-                number=0,
-                exceptions=(),
-                numbers=[],
-                share=sum(it.cycles or 0 for it in held) / report.counted_cycles,
-                worst=worst,
-                intervals=held,
+        held = [
+            it
+            for it in log.not_taken(states, priority, report.slept)
+            if it.begin_cycle >= first_cycle or it.end_cycle is None
+        ]
+        for it in held:
+            it.ns = _awake_ns(it, report.clock)
+        worst = None
+        ended = [it for it in held if it.end_cycle is not None]
+        if longest := max(ended, key=lambda it: it.cycles or 0, default=None):
+            first, last = changes[longest.begin_row], changes[longest.end_row or 0]
+            # For the entry of a handler, the handler's first instruction.
+            entry = places.entry(first.value) if first.what == "exception" else None
+            end_cycle = longest.end_cycle or 0
+            worst = LongestWait(
+                longest.cycles or 0,
+                longest.ns or 0.0,
+                longest.begin_cycle,
+                end_cycle,
+                longest.asleep,
+                entry or places.place(first.pc),
+                places.place(last.pc),
+                tuple(
+                    replace(part, name=name_of(part.kind, part.level, places))
+                    for part in log.holders(states, longest.begin_cycle, end_cycle)
+                ),
             )
-        yield replace(
-            shared[alike],
+        yield AtPriority(
+            **counted(held),
             name=f"priority {priority:#04x}",
             priority=priority,
             number=priority >> 8 - bits,
             exceptions=tuple(map(places.exception, numbers)),
             numbers=numbers,
+            share=sum(it.cycles or 0 for it in held) / report.counted_cycles,
+            worst=worst,
+            intervals=held,
         )
 
 

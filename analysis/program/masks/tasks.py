@@ -69,8 +69,12 @@ def name(elf: Program, kernel: Kernel, task: int, state: State | None) -> str:
     """
     if state is None:
         return elf.variable_at(task)
-    entries = (elf.function_at(_number(state, task, spot) & ~1) for spot in kernel.entries)
-    numbers = (f"task {_number(state, task, spot)}" for spot in kernel.numbers)
+
+    def number(spot: Spot) -> int:
+        return int.from_bytes(_content(elf, state, task + spot.offset, spot.bytes), "little")
+
+    entries = (elf.function_at(number(spot) & ~1) for spot in kernel.entries)
+    numbers = (f"task {number(spot)}" for spot in kernel.numbers)
     every = (*_texts(elf, kernel, task, state), *(it.name for it in entries if it), elf.variable_at(task))
     return next(filter(None, chain(every, numbers)), "")
 
@@ -81,32 +85,28 @@ def _texts(elf: Program, kernel: Kernel, task: int, state: State) -> Iterator[st
         address, most = task + spot.offset, spot.bytes
         if spot.kind == "pointer":
             address, most = state.word(address) or 0, _MOST_NAME_BYTES
-        first = address - state.sram_address
-        content = state.sram[first : first + most] if 0 <= first < len(state.sram) else b""
         # A constant may be the last that its segment has.
         sizes = (most >> n for n in range(most.bit_length()))
-        content = content or next(filter(None, (elf.code(address, size) for size in sizes)), b"")
+        content = next(filter(None, (_content(elf, state, address, size) for size in sizes)), b"")
         content = content.partition(b"\0")[0]
         text = content.decode() if content.isascii() else ""
         yield text if text.isprintable() else ""
 
 
-def _number(state: State, task: int, spot: Spot) -> int:
-    first = task + spot.offset - state.sram_address
-    return int.from_bytes(state.sram[first : first + spot.bytes], "little") if first >= 0 else 0
+def _content(elf: Program, state: State | None, address: int, size: int) -> bytes:
+    """What lies there: in SRAM as the run left it at `state`, else in the program."""
+    first = address - state.sram_address if state else -1
+    content = state.sram[first : first + size] if state and first >= 0 else b""
+    return content or elf.code(address, size)
 
 
 def behind(elf: Program, kernel: Kernel, state: State | None) -> dict[int, int]:
-    """The handlers behind common ones, by exception, as the tables have them: in SRAM as the run
-    left it at `state`, else in the program.
-    """
+    """The handlers behind common ones, by exception, as the tables have them."""
     slots: dict[int, int] = {}
     for table in kernel.tables:
         for exception in range(VECTORS):
             slot = table.slot(exception)
-            word = state.word(slot) if state and slot is not None else None
-            if word is None and slot is not None:
-                word = int.from_bytes(elf.code(slot, 4), "little")
-            if word and word & 1 and elf.function_at(word & ~1):
+            word = 0 if slot is None else int.from_bytes(_content(elf, state, slot, 4), "little")
+            if word & 1 and elf.function_at(word & ~1):
                 slots.setdefault(exception, word & ~1)
     return slots

@@ -11,7 +11,7 @@ from analysis.judge import rows as judged
 from analysis.judge.limits import ANY
 from analysis.judge.rows import FROM, Row, longest
 from analysis.program import parts
-from analysis.program.masks.log import KINDS
+from analysis.program.masks.log import KINDS, within
 from analysis.program.masks.measure import MaskReport
 from analysis.program.masks.worst import Worst, name_of
 from analysis.program.parts import Part, few, length
@@ -219,7 +219,7 @@ def subject(report: MaskReport) -> judged.Subject:
         for it in level.intervals:
             if it.end_cycle is None:
                 begin = f"cycle {it.begin_cycle:,}"
-                asleep = report.slept.within(it.begin_cycle, report.cycles)
+                asleep = within(report.slept, it.begin_cycle, report.cycles)
                 place = f"since {begin}, still not taken at the end"
                 row = _to_the_end(report, begin, kind, it.begin_cycle, asleep, place)
                 together.append(replace(row, named_only=unused))

@@ -61,16 +61,12 @@ def run_timeline(
     """
     edges, made = read_parquet(folder / names.EDGES), Timeline()
     for channel in edges.channels:
-        transitions = edges.transitions(channel)
-        begin = 0 if edges.initial_level(channel) else None
-        ends = [*zip(transitions.sample.tolist(), transitions.level.tolist(), strict=True)]
-        for sample, level in [*ends, (edges.total_samples, False)]:
-            if begin is not None and not level:
-                made.slice("pins", channel, channel, begin * edges.sample_ns, sample * edges.sample_ns)
-            begin = sample if level else None
-    for row in read_operations(folder / names.OPERATIONS).iter_rows(named=True):
-        if row["start_sample"] is None or row["wire_operation_samples"] is None:
-            continue
+        # From here on it is high, low, high; the last one lasts to the end of the capture.
+        turns = [0] * edges.initial_level(channel) + edges.transitions(channel).sample.tolist()
+        for begin, end in zip(turns[::2], [*turns[1::2], edges.total_samples], strict=False):
+            made.slice("pins", channel, channel, begin * edges.sample_ns, end * edges.sample_ns)
+    operations = read_operations(folder / names.OPERATIONS)
+    for row in operations.drop_nulls(["start_sample", "wire_operation_samples"]).iter_rows(named=True):
         begin_ns = row["start_sample"] * edges.sample_ns
         end_ns = begin_ns + row["wire_operation_samples"] * edges.sample_ns
         facts = {name: row[name] for name in ("seq", "size", "label", "probes")}

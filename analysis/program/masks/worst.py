@@ -101,37 +101,36 @@ def worst_by_place(
     A place is where it began, by whom that was called, and where it ended. What a handler
     interrupted is chance, and no part of it.
     """
-    keys: dict[object, tuple[object, ...]] = {}
-    longest: dict[tuple[object, ...], Worst] = {}
-    of_place: dict[tuple[object, ...], list[Interval]] = {}
+    alike: dict[object, list[Interval]] = {}
     for it in sorted(intervals, key=lambda it: (-(it.cycles or 0), it.begin_cycle)):
         began, ended = changes[it.begin_row], None if it.end_row is None else changes[it.end_row]
         ends = ended and (ended.pc, ended.what == "reset")
-        by_address = (it.kind, it.level, began.pc, began.stack, ends, it.chained)
-        if by_address not in keys:
-            row = _placed(it, began, ended, places, memory)
-            outer = row.stack.index(row.begin) if row.begin in row.stack else 0
-            calls = row.stack[outer : outer + 2] if it.kind != "handler" else ()
-            where = (call.where for call in calls if not call.interrupted)
-            keys[by_address] = key = (it.kind, it.level, *where, row.end and row.end.where)
-            if key not in longest:
-                longest[key] = replace(row, held=tuple(map(places.exception, exceptions.held(it))))
-        of_place.setdefault(keys[by_address], []).append(it)
+        alike.setdefault((it.kind, it.level, began.pc, began.stack, ends, it.chained), []).append(it)
+    of_place: dict[object, tuple[Worst, list[Interval]]] = {}
+    for its in alike.values():
+        row = _placed(its[0], changes, places, memory)
+        outer = row.stack.index(row.begin) if row.begin in row.stack else 0
+        calls = row.stack[outer : outer + 2] if row.kind != "handler" else ()
+        where = (call.where for call in calls if not call.interrupted)
+        key = (row.kind, row.level, *where, row.end and row.end.where)
+        of_place.setdefault(key, (row, []))[1].extend(its)
     rows = (
         replace(
             row,
-            count=len(of_place[key]),
-            most_ns=max((it.ns for it in of_place[key] if it.ns), default=row.ns),
+            held=tuple(map(places.exception, exceptions.held(its[0]))),
+            count=len(its),
+            most_ns=max((it.ns for it in its if it.ns), default=row.ns),
         )
-        for key, row in longest.items()
+        for row, its in of_place.values()
     )
     return tuple(sorted(rows, key=lambda row: not row.holds_interrupts))  # else as they were found
 
 
-def _placed(it: Interval, began: Change, ended: Change | None, places: Places, memory: Memory) -> Worst:
+def _placed(it: Interval, changes: Sequence[Change], places: Places, memory: Memory) -> Worst:
     """Where it began, the calls there, and where it ended; after a handler, the handler that
     followed.
     """
+    began, ended = changes[it.begin_row], None if it.end_row is None else changes[it.end_row]
     is_handler = it.kind == "handler"
     # For a handler its first instruction, if the vector table has it.
     entry = places.entry(it.level) if is_handler and it.level is not None else None

@@ -18,6 +18,7 @@ from analysis.program.masks.log import (
     intervals,
     not_taken,
     sleep,
+    within,
 )
 from simulator.outputs import Change
 from tests.tables import table
@@ -60,10 +61,10 @@ def code(address: int, size: int) -> bytes:
 # B1.5.17).
 @pytest.mark.parametrize(("pc", "cycles"), [(WFI, 900), (WFE, 0)])
 def test_sleep_that_an_interrupt_ends_is_told_apart(pc: int, cycles: int) -> None:
-    assert sleep(changes("20 sleep 1, 920 sleep 0", pc), 1000, code).within(10, 930) == cycles
+    assert within(sleep(changes("20 sleep 1, 920 sleep 0", pc), 1000, code), 10, 930) == cycles
 
 
-NO_SLEEP = Spans()
+NO_SLEEP: Spans = ()
 
 
 def waits(table: list[Change], priority: int, sleep: Spans = NO_SLEEP) -> list[tuple[int, int | None]]:
@@ -100,7 +101,7 @@ def test_only_the_group_of_a_priority_counts() -> None:
 
 
 def test_sleep_that_ends_by_itself_does_not_count_where_primask_alone_holds() -> None:
-    asleep = Spans([(20, 920)])
+    asleep = [(20, 920)]
     assert waits(changes("10 primask 1, 930 primask 0"), 0x10, asleep) == [(10, 20)]
     masked = changes("5 basepri 0x10, 10 primask 1, 930 primask 0, 940 basepri 0")
     assert waits(masked, 0x10, asleep) == [(5, 935)]
