@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cache, cached_property
 from itertools import takewhile
 from types import MappingProxyType
 from typing import Any
@@ -95,24 +95,21 @@ class Places:
         self._behind = behind or {}
         self._stacks = stacks
         self._inlined = Inlined(program)
-        self._places: dict[int, tuple[Place, ...]] = {}
-        self._calls: dict[tuple[int | None, int], tuple[Place, ...]] = {}
-        self._entries: dict[int, Place | None] = {}
-        self._common_of: dict[int, str] = {}
+        self._frames = cache(self._find_frames)
+        self._entries = cache(self._find_entry)
+        self.stack = cache(self._find_stack)
 
     def place(self, address: int) -> Place:
         """The place of an instruction, in the function whose code it is."""
         return self._frames(address)[-1]
 
-    def stack(self, number: int | None, address: int) -> tuple[Place, ...]:
+    def _find_stack(self, number: int | None, address: int) -> tuple[Place, ...]:
         """The calls of a stack, innermost first, with those that the compiler placed into others.
 
         Without a number there is nothing but `address`. What a handler returns to is what it
         interrupted: where nothing tells that, the stack ends. It does, too, where LR alone tells of
         a caller, and the call there is one of another function.
         """
-        if (number, address) in self._calls:
-            return self._calls[number, address]
         addresses = [address] if number is None else self._stacks.get(number, [address])
         places = list(self._frames(addresses[0]))
         exact, inner = True, addresses[0]
@@ -127,12 +124,11 @@ class Places:
             frames = self._frames(call)
             places += [replace(frame, interrupted=interrupted, likely=likely) for frame in frames]
             exact, inner = interrupted, call
-        return self._calls.setdefault((number, address), tuple(places))
+        return tuple(places)
 
     def behind(self, exception: int) -> str:
         """The name of the common handler that calls the exception's own; empty if none does."""
-        self.entry(exception)
-        return self._common_of.get(exception, "")
+        return self._entries(exception)[1]
 
     def lock(self, address: int) -> str:
         """The kernel's word for what holds interrupts off there, of functions that were placed into
@@ -143,27 +139,27 @@ class Places:
 
     def entry(self, exception: int) -> Place | None:
         """Where the handler of an exception begins; None if the table has no vector for it."""
-        if exception not in self._entries:
-            vector = self._vectors[exception] if exception < len(self._vectors) else 0
-            vector = vector if vector & 1 else _vector(self._program, exception)
-            place = self.place(vector & ~1) if vector & 1 else None
-            if place and place.function in self._common and exception in self._behind:
-                self._common_of[exception] = place.function
-                place = self.place(self._behind[exception])
-            self._entries[exception] = place
-        return self._entries[exception]
+        return self._entries(exception)[0]
+
+    def _find_entry(self, exception: int) -> tuple[Place | None, str]:
+        vector = self._vectors[exception] if exception < len(self._vectors) else 0
+        vector = vector if vector & 1 else _vector(self._program, exception)
+        place = self.place(vector & ~1) if vector & 1 else None
+        if place and place.function in self._common and exception in self._behind:
+            return self.place(self._behind[exception]), place.function
+        return place, ""
 
     def exception(self, number: int) -> str:
         """`SysTick (xPortSysTickHandler)`, `IRQ 38 (uart_stm32_isr behind _isr_wrapper)`."""
         name = SYSTEM.get(number) or f"IRQ {number - FIRST_IRQ}"
-        entry, common = self.entry(number), self.behind(number)
+        entry, common = self._entries(number)
         if entry is None or entry.function.startswith("0x"):
             return name
         return f"{name} ({entry.function}{f' behind {common}' if common else ''})"
 
     @cached_property
     def _handlers(self) -> set[int]:
-        return {*handlers(self._program).values(), *_entries(self._vectors).values()}
+        return {*handlers(self._program).values(), *_handlers(self._vectors).values()}
 
     def _halfwords(self, address: int) -> tuple[int, int]:
         code = self._program.code(address, 4)
@@ -188,31 +184,27 @@ class Places:
         called = self._program.function_at(int(target, 0))
         return called is not None and called == function
 
-    def _frames(self, address: int) -> tuple[Place, ...]:
+    def _find_frames(self, address: int) -> tuple[Place, ...]:
         """The place, innermost first where code was placed into other code."""
-        if address not in self._places:
-            file, _, line = self._program.source_line(address).rpartition(":")
-            at = (file, int(line or 0))
-            frames = []
-            for call in self._inlined.at(address):
-                frames.append(Place(call.function, *at, address))
-                at = (call.file, call.line)
-            function = self._program.function_at(address)
-            whose = function.name if function else f"{address:#010x}"
-            self._places[address] = (*frames, Place(whose, *at, address))
-        return self._places[address]
+        file, _, line = self._program.source_line(address).rpartition(":")
+        at = (file, int(line or 0))
+        frames = []
+        for call in self._inlined.at(address):
+            frames.append(Place(call.function, *at, address))
+            at = (call.file, call.line)
+        function = self._program.function_at(address)
+        return (*frames, Place(function.name if function else f"{address:#010x}", *at, address))
 
 
 def handlers(program: Program) -> dict[int, int]:
     """Where the handler of each exception begins, by the table in the flash at reset."""
-    return _entries([_vector(program, exception) for exception in range(VECTORS)])
+    return _handlers([_vector(program, exception) for exception in range(VECTORS)])
 
 
-def _entries(vectors: Sequence[int]) -> dict[int, int]:
+def _handlers(vectors: Sequence[int]) -> dict[int, int]:
     """The handlers that a table names; it ends where a word is no handler's."""
-    words = enumerate(vectors[_FIRST_HANDLER:], _FIRST_HANDLER)
-    there = takewhile(lambda entry: not entry[1] or entry[1] & 1, words)
-    return {exception: vector & ~1 for exception, vector in there if vector}
+    there = takewhile(lambda vector: not vector or vector & 1, vectors[_FIRST_HANDLER:])
+    return {exception: vector & ~1 for exception, vector in enumerate(there, _FIRST_HANDLER) if vector}
 
 
 def _vector(program: Program, exception: int) -> int:

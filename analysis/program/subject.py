@@ -8,7 +8,6 @@ import re
 from bisect import bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from fractions import Fraction
 from math import ceil
 from typing import Any
 
@@ -59,9 +58,6 @@ class Clock:
         return (end - begin) * self._cycle_ns[first] if first == last else self.ns(end) - self.ns(begin)
 
 
-NO_CLOCK = Clock((ClockSpan(0, Fraction(0), Fraction(1)),))
-"""Where there is nothing to time."""
-
 START, RESET = "start", "reset"
 _TIME = re.compile(r"cycles:([0-9]+)|([0-9]+)(ns|us|ms|s)")
 _NS = {"ns": 1, "us": 10**3, "ms": 10**6, "s": 10**9}
@@ -109,22 +105,19 @@ class Beginning:
             return cls(settings=word, where=f"{word}() began", addresses=frozenset((exact[0].address,)))
         why = "no known kernel is in it"
         if kernel is not None:
-            settings, why = f"start of {kernel.name}", f"{kernel.name}'s start is not in it"
-            function = kernel.starts_after or kernel.starts_at
-            # In the source it has no name of the compiler behind its own.
-            plain = function.name.partition(".")[0] if function else ""
-            if kernel.starts_after:
-                exits = exits_of(program, kernel.starts_after)
+            why = f"{kernel.name}'s start is not in it"
+            if function := kernel.starts_after or kernel.starts_at:
+                after = kernel.starts_after is not None
+                exits = exits_of(program, function) if after else {}
+                how = "had started ({}() returned)" if after else "started its scheduler ({}())"
                 return cls(
-                    settings=settings,
-                    where=f"{kernel.name} had started ({plain}() returned)",
-                    addresses=frozenset(exits),
-                    left=function,
+                    settings=f"start of {kernel.name}",
+                    # In the source it has no name of the compiler behind its own.
+                    where=f"{kernel.name} {how.format(function.name.partition('.')[0])}",
+                    addresses=frozenset(exits if after else (function.address,)),
+                    left=function if after else None,
                     exits=exits,
                 )
-            if function:
-                where = f"{kernel.name} started its scheduler ({plain}())"
-                return cls(settings=settings, where=where, addresses=frozenset((function.address,)))
         main = program.functions_named("main")
         if len(main) == 1:
             return cls(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
@@ -42,26 +43,22 @@ class Held:
         """That of `primask 0x08000198:104`, `basepri 0x50 0x080005dc:13`, `exception 15:200`."""
         words, _, cycles = text.rpartition(":")
         kind, *more = words.split(" ")
+        cause, exception, raised = _WORDS.get(kind, kind), None, None
         if kind == "exception":
             exception = int(more[0])
-            return cls(f"handler of {places.exception(exception)}", int(cycles), exception, None, kind)
-        raised = None
-        if kind in _MASKS and more[-1] != "?":
+            cause = f"handler of {places.exception(exception)}"
+        elif kind in _MASKS and more[-1] != "?":
             address = int(more[-1], 16)
             raised = replace(places.place(address), lock=places.lock(address))
         if kind == "basepri":
             kind = f"basepri {int(more[0], 16):#04x}"
-        return cls(_WORDS.get(kind) or kind.replace("basepri", "BASEPRI"), int(cycles), None, raised, kind)
-
-
-def _parts(answer: Answer) -> list[str]:
-    """The parts of the first pend's wait, in order, as the file has them."""
-    return (answer.waits or _NOTHING).split(";")
+            cause = kind.replace("basepri", "BASEPRI")
+        return cls(cause, int(cycles), exception, raised, kind)
 
 
 def held(answer: Answer, places: Places) -> tuple[Held, ...]:
     """What the first of the pends waited for, in order."""
-    return tuple(Held.of(text, places) for text in _parts(answer) if text)
+    return tuple(Held.of(text, places) for text in (answer.waits or _NOTHING).split(";"))
 
 
 def main(parts: Sequence[Held]) -> Held:
@@ -76,7 +73,7 @@ def worst_kinds(answers: Iterable[Answer], most: int) -> list[Answer]:
     """
     kinds: dict[object, Answer] = {}
     for answer in sorted(answers, key=lambda answer: (-answer.cycles, answer.first_pended)):
-        parts = [part.rpartition(":")[0] for part in _parts(answer)]
+        parts = re.sub(r":[0-9]+", "", answer.waits or _NOTHING).split(";")
         held = [part for part in parts if part != "instruction"]
         kinds.setdefault((*held, answer.exception if len(held) == 1 else 0), answer)
     return list(kinds.values())[:most]

@@ -43,7 +43,7 @@ from analysis.program.masks import tasks
 from analysis.program.masks.worst import hangs, polled
 from analysis.program.parts import Hidden
 from analysis.program.places import Place, Places, function_named
-from analysis.program.subject import FROM_RESET, NO_CLOCK, RESET, START, Beginning, Clock, Subject
+from analysis.program.subject import FROM_RESET, RESET, START, Beginning, Clock, Subject
 from base.metrology.summaries import statistics_of
 from base.tell import Tell
 from simulator import latency, masks
@@ -167,12 +167,12 @@ class LatencyReport:
     @classmethod
     def of(cls, subject: Subject, waits: Waits | None, passes: Sequence[Passes]) -> LatencyReport:
         """The report of both, of which there is one at least."""
-        measured: list[Waits | Passes] = [*([waits] if waits else []), *passes]
-        lost = waits.lost.items() if waits else ()
+        measured: list[Measured] = [*([waits] if waits else []), *passes]
+        lost = waits.lost if waits else {}
         reasons = [
             *(f"The run ended early: {each.ended.rstrip('.')}." for each in measured if each.ended),
             *(sentence for each in measured for sentence in each.start.never),
-            *(f"{pends:,} pends were not answered: {OUTCOMES.get(how, how)}." for how, pends in lost),
+            *(f"{pends:,} pends were not answered: {OUTCOMES.get(how, how)}." for how, pends in lost.items()),
         ]
         return cls(
             subject,
@@ -201,14 +201,14 @@ def latencies(subject: Subject, question: Question, around: str, tell: Tell) -> 
     tell(f"pending {name_of(question.exception, chip)}")
     result = latency.ask(subject.user, question)
     _check(question, result, chip)
-    if start.time:
-        start = replace(start, cycle=result.first_cycle)
     taken = [answer for answer in result.rows if answer.outcome == "taken"]
     tell("explaining the worst")
     worst = answers.worst_kinds(taken, MOST_WORST)
     last = 0 if result.ended else max((row.taken for row in taken), default=0)
     explained, places, stats = _explained(subject, [row.first_pended for row in worst], last)
-    clock = Clock(stats.clocks) if stats else NO_CLOCK
+    clock = Clock(stats.clocks)
+    if start.time:
+        start = replace(start, cycle=result.first_cycle, ns=clock.ns(result.first_cycle))
     handler = entry = places.place((result.handler or 0) & ~1).function
     own = places.entry(question.exception)
     if own and places.behind(question.exception):
@@ -241,8 +241,7 @@ def latencies(subject: Subject, question: Question, around: str, tell: Tell) -> 
         lost=dict(sorted(lost.items())),
         ended=result.ended,
         start=start,
-        cycles=statistics_of(sorted(end - begin for begin, end in pended)),
-        ns=statistics_of(sorted(clock.between_ns(*span) for span in pended)),
+        **_lengths(pended, clock),
         worst=tuple(
             LongWait(
                 stack=stack,
@@ -266,14 +265,20 @@ def latencies(subject: Subject, question: Question, around: str, tell: Tell) -> 
     )
 
 
-def _polls(subject: Subject, places: Places, stats: Stats | None) -> str:
+def _lengths(spans: Sequence[tuple[int, int]], clock: Clock) -> dict[str, dict[str, Any]]:
+    """The statistics of Measured, of times from one cycle to another."""
+    return {
+        "cycles": statistics_of(sorted(end - begin for begin, end in spans)),
+        "ns": statistics_of(sorted(clock.between_ns(*span) for span in spans)),
+    }
+
+
+def _polls(subject: Subject, places: Places, stats: Stats) -> str:
     """What the program waits for in vain at the end, in a sentence; empty if it does not. The idle
     task of a kernel may read its lists again and again.
     """
-    end = polled(stats) if stats else None
-    if end is None or (subject.kernel is not None and not end.of_register):
-        return ""
-    return f"{hangs(places, end)}."
+    end = polled(stats)
+    return f"{hangs(places, end)}." if end and (subject.kernel is None or end.of_register) else ""
 
 
 def _window(subject: Subject, question: Question, around: str, tell: Tell) -> tuple[Question, Beginning]:
@@ -296,13 +301,9 @@ def _window(subject: Subject, question: Question, around: str, tell: Tell) -> tu
         tell("running to see where start-up ends")
         passages = masks.run_marks(subject.user, start.addresses, until, subject.words, once=start.once)
         start = start.locate(passages.rows, Clock(passages.stats.clocks))
-    elif start.time:
-        start = replace(start, cycle=None, ns=None)
-    if subject.start_word == START:
+    if subject.start_word in (START, RESET):
         return replace(question, not_before=start.first_cycle), start
-    if subject.start_word == RESET:
-        return question, start
-    if start.cycle is None and not start.time:
+    if start.cycle is None:
         raise LatencyError(_never(f"{subject.start_word} is not executed", until))
     return replace(question, start=start.time or start.cycle), start
 
@@ -366,8 +367,7 @@ def section_times(subject: Subject, texts: Sequence[str], tell: Tell) -> list[Pa
             unpaired=measured.unpaired,
             ended=passages.ended,
             start=start,
-            cycles=statistics_of(sorted(passed.cycles for passed in counted)),
-            ns=statistics_of(sorted(clock.between_ns(it.begin, it.end) for it in counted)),
+            **_lengths([(passed.begin, passed.end) for passed in counted], clock),
             longest=LongPass(
                 stack=stack,
                 task="" if longest.first.task is None else name or f"{longest.first.task:#010x}",
@@ -399,20 +399,19 @@ def _span(until: Instant) -> str:
 
 def _explained(
     subject: Subject, begins: Sequence[int], last: int
-) -> tuple[list[tuple[tuple[Place, ...], str]], Places, Stats | None]:
+) -> tuple[list[tuple[tuple[Place, ...], str]], Places, Stats]:
     """The stack and the name of the task at each of these cycles; the places there; and what is
-    known of the run up to cycle `last`, None without cycles.
+    known of the run up to cycle `last`.
     """
-    elf, kernel = subject.elf, subject.kernel
-    if not begins:
-        return [], Places(elf, kernel=kernel), None
-    ran = simulator.run(subject.user, until=max(*begins, last - 1) + 1, states_at=begins)
+    elf, kernel, task = subject.elf, subject.kernel, subject.words.task
+    ran = simulator.run(subject.user, until=max(*begins, last - 1, 0) + 1, states_at=begins)
     stacks = {number: [address for address, _ in state.stack] for number, state in enumerate(ran.states)}
-    behind = tasks.behind(elf, kernel, ran.states[begins.index(max(begins))]) if kernel else {}
+    latest = max(ran.states, key=lambda state: state.cycle, default=None)
+    behind = tasks.behind(elf, kernel, latest) if kernel else {}
     places = Places(elf, stacks, kernel, behind, ran.stats.vectors)
-    explanations = []
-    for number, (begin, state) in enumerate(zip(begins, ran.states, strict=True)):
-        block = None if subject.words.task is None else state.word(subject.words.task)
-        task = tasks.name(elf, kernel, block, state) if kernel and block else ""
-        explanations.append((places.stack(number, begin), task))
-    return explanations, places, ran.stats
+    blocks = (task and state.word(task) for state in ran.states)
+    names = [
+        tasks.name(elf, kernel, block, state) if kernel and block else ""
+        for block, state in zip(blocks, ran.states, strict=True)
+    ]
+    return [(places.stack(n, begin), names[n]) for n, begin in enumerate(begins)], places, ran.stats
