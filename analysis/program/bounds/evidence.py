@@ -62,13 +62,16 @@ def write(
     """
     check(folder)
     given = {
-        f"--{name}": value
+        f"--{name}": value if isinstance(value, tuple) else (value,)
         for name, value in sorted(typed.items())
         if value not in ("", None, ()) and value is not False
     }
-    paths = {name: Path(str(given[name])) for name in _FILES if name in given}
-    inputs = {name: path for name, path in paths.items() if path.is_file()}
-    options = {name: "" if value is True else _words(value) for name, value in given.items()}
+    inputs = {
+        name: path for name in _FILES for path in map(Path, map(str, given.get(name, ()))) if path.is_file()
+    }
+    options = {
+        name: "" if values == (True,) else " ".join(map(str, values)) for name, values in given.items()
+    }
     options |= {name: path.name for name, path in inputs.items()}
     files: dict[str, bytes] = {
         "bounds.json": _json({**text.as_json(report, explanation), "elf": report.subject.name}),
@@ -103,11 +106,6 @@ def write(
             old.unlink()
 
 
-def _words(value: object) -> str:
-    """An option's value; of one that may be repeated, all of them."""
-    return " ".join(map(str, value)) if isinstance(value, tuple) else str(value)
-
-
 def check(folder: Path) -> None:
     """Raises NoBoundError if the folder holds other files, which would be taken for evidence."""
     try:
@@ -138,8 +136,8 @@ def _annotations(report: BoundsReport) -> bytes:
     file = StringIO()
     table = csv_writer(file, lineterminator="\n")
     table.writerow(("from", "kind", "function", "line", "says", "used", "why"))
-    for (*facts, why), used in report.annotations.items():
-        table.writerow((*facts, "yes" if used else "no", why))
+    notes = report.annotations.items()
+    table.writerows((*facts, "yes" if used else "no", why) for (*facts, why), used in notes)
     return file.getvalue().encode()
 
 

@@ -35,14 +35,14 @@ def explain(report: BoundsReport, which: str) -> Explained:
     `file.c:12`, or an address. Of several at a place it is the longest. Raises NoBoundError.
     """
     bounded = sorted(report.bounded, key=lambda row: -(row.cycles or 0))
+    rows = (*bounded, *report.unbounded)
     if which.isascii() and which.isdecimal():
         if not 0 < int(which) <= len(bounded):
             raise NoBoundError(f"--explain {which}: {len(bounded)} have a bound; 1 is the longest.")
         return of_row(report, bounded[int(which) - 1])
-    rows = [(row, _names(row)) for row in (*bounded, *report.unbounded)]
-    section = next((row for row, names in rows if which in names), None)
+    section = next((row for row in rows if which in _names(row)), None)
     if section is None:
-        near = near_miss(which, [name for _, names in rows for name in names])
+        near = near_miss(which, [name for row in rows for name in _names(row)])
         raise NoBoundError(
             f"--explain {which[:80]}: nothing of that place holds interrupts off; give a function, "
             f"file.c:12, an address, or the number of a row, 1 for the longest.{near}"
@@ -59,8 +59,7 @@ def of_row(report: BoundsReport, section: Bounded) -> Explained:
     """That of a row with a bound."""
     total, own = section.cycles or 0, section.entry_cycles
     blocks = spent(section.path, report.subject.elf, total)
-    if own:
-        blocks.append(Block(_ENTRY, 1, own, own / total, ()))
+    blocks += [Block(_ENTRY, 1, own, own / total, ())] if own else []
     ordered = tuple(sorted(blocks, key=lambda part: -part.cycles))
     return Explained(section, section.begin, total, ordered)
 

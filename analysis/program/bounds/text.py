@@ -199,12 +199,12 @@ def path_of(explanation: Explained) -> Part:
     lines = []
     for block in explanation.blocks:
         first = f"{block.instructions[0].address:#010x}" if block.instructions else ""
-        lines.append(
-            (f"{block.cycles:,}", f"{block.share:.1%}", f"{block.passes:,}", first, block.function, "")
-        )
         lines += [
-            ("", "", "", f"{code.address:#010x}", f"  {code.text}", code.line or "")
-            for code in block.instructions
+            (f"{block.cycles:,}", f"{block.share:.1%}", f"{block.passes:,}", first, block.function, ""),
+            *(
+                ("", "", "", f"{code.address:#010x}", f"  {code.text}", code.line or "")
+                for code in block.instructions
+            ),
         ]
     return Part(
         f"The longest path of {explanation.section}: "
@@ -235,8 +235,6 @@ def subject(report: BoundsReport) -> judged.Subject:
     """The longest bound of each kind in each function, and which have none."""
     program, costs = report.subject, report.costs
     helps = {"prefetch": costs.prefetch, "code cache": costs.code_cache, "data cache": costs.data_cache}
-    every: tuple[Bounded | AtPriority, ...] = (*report.all, *report.priorities)
-    rows = {id(bound): _row(report, bound) for bound in every}
     return judged.Subject(
         command=COMMAND,
         name=program.name,
@@ -248,11 +246,11 @@ def subject(report: BoundsReport) -> judged.Subject:
             "apb-divider": str(costs.apb_divider),
             "pointers": costs.unknown.value,
         },
-        rows=longest(rows[id(bound)] for bound in report.all),
-        together=tuple(rows[id(bound)] for bound in report.priorities),
+        rows=longest(_row(report, bound) for bound in report.all),
+        together=tuple(_row(report, bound) for bound in report.priorities),
         wrong=tuple(
             (
-                rows[id(broken)].name,
+                _row(report, broken).name,
                 f"A run took {broken.seen:,} cycles, and the bound is {broken.cycles:,}: {broken}.",
             )
             for broken in report.violations
