@@ -56,8 +56,8 @@ class Question:
 
 class Answer(NamedTuple):
     """What became of neighbouring `pends`: the `outcome`, and if that is "taken" the cycle in which
-    they were, all the same one. `pc` was executed as the first came, in the handler `exception`
-    that returns to `return_pc`; `waits` is what they waited for, as the file has it.
+    they were, all the same one. `pc` was executed as the first came, in the handler
+    `exception`; `waits` is what they waited for, as the file has it.
     """
 
     first_pended: int
@@ -68,7 +68,6 @@ class Answer(NamedTuple):
     core_hz: str
     pc: int
     exception: int
-    return_pc: int | None
     waits: str | None
 
     @property
@@ -83,9 +82,8 @@ class Answers:
 
     `first_use_cycle` is where the program first enabled the interrupt; None if it never did, or if
     nobody looked since the board enables it. `used` are the exceptions that the program enabled or
-    took by then. `handler` is the word of the vector table; `sharing` is how many other vectors of
-    interrupts have the same. The pends lay from `first_cycle` to before `end_cycle`, `every` apart;
-    None if they were drawn.
+    took by then. `handler` is the word of the vector table. The pends lay from `first_cycle` to before
+    `end_cycle`, `every` apart; None if they were drawn.
 
     `ended` says why the run ended early, in the simulator's words; empty if it did not. `notes` are
     what was odd in the undisturbed run.
@@ -94,7 +92,6 @@ class Answers:
     first_use_cycle: int | None
     used: tuple[int, ...]
     handler: int | None
-    sharing: int
     first_cycle: int
     end_cycle: int
     every: int | None
@@ -111,12 +108,11 @@ def ask(program: UserProgram, question: Question) -> Answers:
         command += ["--answers", _ANSWERS, "--stats", _STATS]
         ended = run_to_end(command, folder / _STATS)
         document = json.loads((folder / _STATS).read_text(encoding="utf-8"))
-        readers: list[Callable[[str], Any]] = [*[int] * 4, str, str, hexadecimal, int, hexadecimal, str]
+        readers: list[Callable[[str], Any]] = [*[int] * 4, str, str, hexadecimal, int, str]
         return Answers(
             first_use_cycle=document["first_use_cycle"],
             used=tuple(document["used"]),
             handler=None if document["handler"] is None else int(document["handler"], 16),
-            sharing=document["vectors_with_this_handler"],
             first_cycle=document["first_cycle"],
             end_cycle=document["end_cycle"],
             every=document["every"],

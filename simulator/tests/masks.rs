@@ -227,32 +227,6 @@ fn a_log_costs_the_program_nothing() {
 }
 
 #[test]
-fn a_stall_of_the_flash_is_as_long_as_the_program_measures_it() {
-    let elf = firmware("flash.c", "");
-    succeed(&format!(
-        "--strict {elf} --masks masks.csv --uart-log uart.txt"
-    ));
-    let rows = read_masks("masks.csv");
-    let mut stalls: Vec<(u64, u64)> = Vec::new();
-    let flash = rows.iter().filter(|row| row.what == "flash");
-    for pair in flash.collect::<Vec<_>>().chunks(2) {
-        let [begin, end] = pair else {
-            panic!("a stall without an end")
-        };
-        assert_eq!((begin.value, end.value), (1, 0));
-        match stalls.last_mut() {
-            Some(last) if last.1 == begin.cycle => last.1 = end.cycle,
-            _ => stalls.push((begin.cycle, end.cycle)),
-        }
-    }
-    let longest = stalls.iter().map(|(begin, end)| end - begin).max().unwrap();
-    // CYCCNT around the erasure, with the store that starts it and the reads.
-    let measured = sent("uart.txt", "stalled ");
-    let range = measured - 40..=measured;
-    assert!(range.contains(&longest), "{longest} of {measured}");
-}
-
-#[test]
 fn a_log_from_a_snapshot_is_the_rest_of_the_whole_log() {
     let (elf, image) = (board_firmware(""), message("half\n"));
     succeed(&format!(

@@ -27,8 +27,6 @@ pub enum What {
     Word,
     /// 1: the core begins to sleep. 0: it wakes.
     Sleep,
-    /// 1: the core waits for the flash, which is programmed or erased. 0: it goes on.
-    Flash,
     Reset,
 }
 
@@ -168,11 +166,6 @@ impl Watch {
         self.priorities = *now.nvic.priorities();
         self.seen = now.state(self.seen.word);
         self.note(now, What::Reset, 0, now.registers.pc);
-    }
-
-    /// The core waits for the flash from now on, or goes on.
-    pub fn wait_for_flash(&mut self, now: &View, waits: bool) {
-        self.note(now, What::Flash, waits.into(), now.registers.pc);
     }
 
     /// The address of a word whose stores must be seen, from the beginning on.

@@ -342,7 +342,7 @@ impl Machine {
         if self.core.asleep() {
             self.skip_idle(until);
         } else if resumes > self.cycles() {
-            self.core.wait_for_busy_flash(resumes.min(until));
+            self.core.advance_to(resumes.min(until));
         } else {
             let stepped = self.core.step(&mut self.soc);
             stepped.or_else(|stop| self.handle_stop(stop))?;

@@ -92,13 +92,6 @@ impl Core {
         watch.map_or(Vec::new(), |watch| watch.take_changes())
     }
 
-    /// Waits up to `cycle` for the flash, which is programmed or erased.
-    pub fn wait_for_busy_flash(&mut self, cycle: u64) {
-        self.watching(|watch, now| watch.wait_for_flash(now, true));
-        self.advance_to(cycle);
-        self.watching(|watch, now| watch.wait_for_flash(now, false));
-    }
-
     pub(super) fn view(&self) -> View<'_> {
         View {
             registers: &self.registers,

@@ -84,8 +84,6 @@ pub struct Answer {
     pub exception: u8,
     /// The core's clock at `pended`, in hertz: numerator and denominator.
     pub core_hz: (u128, u128),
-    /// Where the handler returns to. `None` if it was not taken, or its frame is not in memory.
-    pub return_pc: Option<u32>,
     pub waits: Vec<Wait>,
     pub outcome: Outcome,
 }
@@ -111,7 +109,6 @@ struct Course {
     pc: u32,
     exception: u8,
     waits: Vec<Wait>,
-    return_pc: Option<u32>,
 }
 
 impl Course {
@@ -121,7 +118,6 @@ impl Course {
             pc: 0,
             exception: 0,
             waits: Vec::new(),
-            return_pc: None,
         }
     }
 
@@ -141,9 +137,6 @@ impl Course {
             }
             let executes = fork.core().about_to_execute();
             let cause = cause_of_wait(fork, question.exception, began >= self.at);
-            if planned.taken.is_some() && self.return_pc.is_none() {
-                self.return_pc = return_address(fork);
-            }
             let asleep = fork.core().asleep();
             let step_end = if asleep { question.give_up } else { began + 1 };
             fork.run_one(step_end)?;
@@ -199,7 +192,6 @@ impl Course {
             pc: self.pc,
             exception: self.exception,
             core_hz: fork.timebase().clock(self.at),
-            return_pc: self.return_pc,
             waits: self.waits,
             outcome,
         }
@@ -224,15 +216,4 @@ fn cause_of_wait(fork: &Machine, exception: u8, pended: bool) -> Cause {
         _ if pended => Cause::Entry,
         _ => Cause::Instruction,
     }
-}
-
-/// The return address in the frame of the handler that has just been entered (B1.5.6).
-fn return_address(fork: &Machine) -> Option<u32> {
-    let core = fork.core();
-    let frame = if core.register(14) & 4 == 0 {
-        core.registers().msp()
-    } else {
-        core.registers().psp()
-    };
-    fork.word(frame.wrapping_add(24))
 }

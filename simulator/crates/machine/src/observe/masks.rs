@@ -100,7 +100,6 @@ fn name(what: What) -> &'static str {
         What::Prigroup => "prigroup",
         What::Word => "scheduler",
         What::Sleep => "sleep",
-        What::Flash => "flash",
         What::Reset => "reset",
     }
 }

@@ -66,8 +66,7 @@ pub struct LatencyArguments {
 const USUAL_PENDS: u64 = 100_000;
 /// Cycles between two looks at Ctrl-C.
 const SLICE_CYCLES: u64 = 1 << 20;
-const HEADER: &[u8] =
-    b"first_pended,last_pended,pends,taken,outcome,core_hz,pc,exception,return_pc,waits\n";
+const HEADER: &[u8] = b"first_pended,last_pended,pends,taken,outcome,core_hz,pc,exception,waits\n";
 
 pub fn execute(arguments: &LatencyArguments) -> Result<ExitCode> {
     let (firmware, machine) = board(arguments)?;
@@ -180,16 +179,13 @@ fn stats(
     window: &Window,
 ) -> Value {
     let core = machine.core();
-    let vector = |exception: u8| machine.word(core.scb().vector_address(exception));
-    let handler = vector(arguments.exception);
-    let others = (16..=100).filter(|&n| n != arguments.exception && vector(n) == handler);
+    let handler = machine.word(core.scb().vector_address(arguments.exception));
     let random = arguments.random.is_some();
     json!({
         "exception": arguments.exception,
         "first_use_cycle": used,
         "used": (1..112).filter(|n| core.nvic().used() >> n & 1 != 0).collect::<Vec<u8>>(),
         "handler": handler.map(|address| format!("{address:#010x}")),
-        "vectors_with_this_handler": others.count(),
         "first_cycle": window.first,
         "end_cycle": window.end,
         "every": if random { Value::Null } else { window.every.into() },
@@ -266,15 +262,12 @@ fn row(answer: &Answer, last: u64, pends: u64) -> String {
             format!("stopped: {}", why.replace([',', '"'], ";")),
         ),
     };
-    let return_pc = answer
-        .return_pc
-        .map_or(String::new(), |pc| format!("{pc:#010x}"));
     let waits = answer.waits.iter();
     let waits: Vec<String> = waits
         .map(|wait| format!("{}:{}", wait.cause, wait.cycles))
         .collect();
     format!(
-        "{},{last},{pends},{taken},{outcome},{},{:#010x},{},{return_pc},{}\n",
+        "{},{last},{pends},{taken},{outcome},{},{:#010x},{},{}\n",
         answer.pended,
         fraction_text(answer.core_hz),
         answer.pc,
