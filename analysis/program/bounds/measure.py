@@ -209,16 +209,17 @@ def bounds(
         if exception != _RESET and (function := elf.function_at(entry)) and function.address == entry
     }
     of_code = Sections(elf, kernel.nesting if kernel else (), statements, costs, vectors, tell)
-    rows = _Rows(of_code, masks, vectors, costs)
-    sections, handlers = rows.sections(), rows.handlers()
+    seen = _Seen(masks)
+    sections = _sections(of_code, masks, seen)
+    handlers = _handlers(of_code, masks, seen, vectors, costs.exception_cycles)
     return BoundsReport(
         subject=subject,
         masks=masks,
         cycles=masks.cycles,
         hz=masks.clock.fastest_hz,
         costs=costs,
-        sections=tuple(sections),
-        handlers=tuple(handlers),
+        sections=sections,
+        handlers=handlers,
         priorities=tuple(_priorities(masks, sections, handlers, costs)),
         endless=tuple(sorted(of_code.endless.values(), key=lambda section: section.begin)),
         annotations={note: used for note, used in record.items() if used or note.source != LIBRARY.name},
@@ -238,16 +239,10 @@ def _costs(masks: MaskReport, wait_states: int | None, unknown: Memory, flash: s
     )
 
 
-class _Rows:
-    """The rows of a program: its code, its vector table, and what a run of it saw of sections and
-    handlers, where no other handler came in between.
-    """
+class _Seen:
+    """What a run saw of sections and handlers, where no other handler came in between."""
 
-    def __init__(self, code: Sections, masks: MaskReport, vectors: Mapping[int, int], costs: Costs) -> None:
-        self._code = code
-        self._masks = masks
-        self._vectors = vectors
-        self._costs = costs
+    def __init__(self, masks: MaskReport) -> None:
         changes = masks.run.changes
         # The rows in which a handler is entered or left, but that of SVC, which is called.
         entered: list[int] = []
@@ -259,8 +254,8 @@ class _Rows:
                 before, last = last, change.value
         # By where it began, or the exception of a handler, and by each return address on the stack,
         # the lengths, None where a handler came into it; and the addresses where it ended.
-        self._seen: dict[tuple[str, int, int], list[int | None]] = {}
-        self._ends: dict[tuple[str, int], set[int]] = {}
+        self._lengths: dict[tuple[str, int, int], list[int | None]] = {}
+        self.ends: dict[tuple[str, int], set[int]] = {}
         latest: dict[str, int] = {}
         for it in masks.all_intervals:
             if it.cycles is None or it.end_row is None:
@@ -270,101 +265,108 @@ class _Rows:
             alone = bisect_right(entered, it.begin_row) >= bisect_left(entered, it.end_row)
             stack = () if is_handler or began.stack is None else masks.run.stacks.get(began.stack, ())
             for back in {0, *(address & ~1 for address in stack[1:])}:
-                self._seen.setdefault((it.kind, at, back), []).append(it.cycles if alone else None)
+                self._lengths.setdefault((it.kind, at, back), []).append(it.cycles if alone else None)
             # A more urgent level of BASEPRI is an interval within that of the first.
             if it.kind in KINDS and it.end_row > latest.get(it.kind, -1):
-                self._ends.setdefault((it.kind, at), set()).add(changes[it.end_row].pc)
+                self.ends.setdefault((it.kind, at), set()).add(changes[it.end_row].pc)
                 latest[it.kind] = it.end_row
 
-    def _longest(self, kind: str, at: int, call: int = 0) -> tuple[int | None, int]:
+    def longest(self, kind: str, at: int, call: int = 0) -> tuple[int | None, int]:
         """The longest that was seen from there, called so, and how many there were."""
         backs = (call + 2, call + 4) if call else (0,)
-        lengths = [length for back in backs for length in self._seen.get((kind, at, back), ())]
+        lengths = [length for back in backs for length in self._lengths.get((kind, at, back), ())]
         return max((length for length in lengths if length is not None), default=None), len(lengths)
 
-    def sections(self) -> list[Bounded]:
-        """One for each place where sections begin, in the code or in the run."""
-        place = self._masks.places.place
-        groups: dict[tuple[str, int, int, str], list[Section]] = {}
-        for section in self._code.sections():
-            key = (section.kind, section.begin.address, section.begin.call, section.owner)
-            groups.setdefault(key, []).append(section)
-        rows = []
-        for (kind, address, call, owner), sections in groups.items():
-            worst = max((section.price for section in sections), key=dearness)
-            why_not = sorted({word for section in sections for word in section.price.why_not})
-            if any(section.end is None and not section.price.why_not for section in sections):
-                why_not.append(f"{owner} returns with interrupts held off, and its callers are not known.")
-            longest, count = self._longest(kind, address, call)
-            ends = {section.end.address for section in sections if section.end}
-            if not why_not and longest is not None and longest > worst.cycles:
-                # A kernel that has not started keeps its mask past the end that its code shows.
-                elsewhere = sorted(self._ends.get((kind, address), set()) - ends)
-                why_not += [f"A run saw it end at {place(end)}, elsewhere." for end in elsewhere]
-            row = Bounded(
-                kind=kind,
-                level=max(section.level for section in sections),
-                function=owner,
-                begin=place(address),
-                caller=place(call) if call else None,
-                ends=tuple(map(place, sorted(ends))),
-                cycles=None if why_not else worst.cycles,
-                why_not=tuple(why_not),
-                seen=longest,
-                count=count,
-                path=worst,
-            )
-            rows.append(row)
-        # What a run saw begin where no section was found in the code.
-        for kind, address in sorted(self._ends.keys() - {(row.kind, row.begin.address) for row in rows}):
-            begin = place(address)
-            why = f"It begins at {begin}, and ends where the code that was followed does not lead."
-            seen = self._longest(kind, address)
-            rows.append(Bounded(kind, 0, begin.function, begin, None, (), None, (why,), *seen))
-        return self._ordered(rows)
 
-    def handlers(self) -> list[Bounded]:
-        """One for each exception that the run used; of others, one for each function."""
-        rows: list[Bounded] = []
-        others: dict[int, int] = {}
-        exceptions = {number for row in self._masks.priorities for number in row.numbers}
-        for exception, entry in self._vectors.items():
-            used = exception in exceptions
-            if not used and others.setdefault(entry, exception) != exception:
-                continue
-            try:
-                price = self._code.handler(entry)
-            except NoBoundError as error:
-                price = Price(why_not=frozenset((str(error),)))
-            place, own = self._masks.places.place(entry), self._costs.exception_cycles
-            never = not price.cycles and not price.why_not
-            if never and not used:
-                continue
-            why_not = (f"{place.function} never returns.",) if never else tuple(sorted(price.why_not))
-            longest, count = self._longest(HANDLER, exception)
-            row = Bounded(
-                kind=HANDLER,
-                level=exception,
-                function=place.function,
-                begin=place,
-                caller=None,
-                ends=(),
-                cycles=None if why_not else price.cycles + own,
-                why_not=why_not,
-                seen=longest,
-                count=count,
-                path=price,
-                entry_cycles=own,
-            )
-            rows.append(row)
-        return self._ordered(rows)
-
-    def _ordered(self, rows: Iterable[Bounded]) -> list[Bounded]:
-        ordered = sorted(
-            rows,
-            key=lambda row: (row.cycles is not None, -(row.cycles or 0), -(row.seen or 0), row.begin.address),
+def _sections(code: Sections, masks: MaskReport, seen: _Seen) -> tuple[Bounded, ...]:
+    """One for each place where sections begin, in the code or in the run."""
+    place = masks.places.place
+    groups: dict[tuple[str, int, int, str], list[Section]] = {}
+    for section in code.sections():
+        key = (section.kind, section.begin.address, section.begin.call, section.owner)
+        groups.setdefault(key, []).append(section)
+    rows = []
+    for (kind, address, call, owner), sections in groups.items():
+        worst = max((section.price for section in sections), key=dearness)
+        why_not = sorted({word for section in sections for word in section.price.why_not})
+        if any(section.end is None and not section.price.why_not for section in sections):
+            why_not.append(f"{owner} returns with interrupts held off, and its callers are not known.")
+        longest, count = seen.longest(kind, address, call)
+        ends = {section.end.address for section in sections if section.end}
+        if not why_not and longest is not None and longest > worst.cycles:
+            # A kernel that has not started keeps its mask past the end that its code shows.
+            elsewhere = sorted(seen.ends.get((kind, address), set()) - ends)
+            why_not += [f"A run saw it end at {place(end)}, elsewhere." for end in elsewhere]
+        row = Bounded(
+            kind=kind,
+            level=max(section.level for section in sections),
+            function=owner,
+            begin=place(address),
+            caller=place(call) if call else None,
+            ends=tuple(map(place, sorted(ends))),
+            cycles=None if why_not else worst.cycles,
+            why_not=tuple(why_not),
+            seen=longest,
+            count=count,
+            path=worst,
         )
-        return [replace(row, ns=_ns(self._masks, row.cycles)) for row in ordered]
+        rows.append(row)
+    # What a run saw begin where no section was found in the code.
+    for kind, address in sorted(seen.ends.keys() - {(row.kind, row.begin.address) for row in rows}):
+        begin = place(address)
+        why = f"It begins at {begin}, and ends where the code that was followed does not lead."
+        longest, count = seen.longest(kind, address)
+        rows.append(Bounded(kind, 0, begin.function, begin, None, (), None, (why,), longest, count))
+    return _ordered(masks, rows)
+
+
+def _handlers(
+    code: Sections, masks: MaskReport, seen: _Seen, vectors: Mapping[int, int], own: int
+) -> tuple[Bounded, ...]:
+    """One for each exception that the run used; of others, one for each function. To enter one and
+    to return takes `own` cycles.
+    """
+    rows: list[Bounded] = []
+    others: dict[int, int] = {}
+    exceptions = {number for row in masks.priorities for number in row.numbers}
+    for exception, entry in vectors.items():
+        used = exception in exceptions
+        if not used and others.setdefault(entry, exception) != exception:
+            continue
+        try:
+            price = code.handler(entry)
+        except NoBoundError as error:
+            price = Price(why_not=frozenset((str(error),)))
+        place = masks.places.place(entry)
+        never = not price.cycles and not price.why_not
+        if never and not used:
+            continue
+        why_not = (f"{place.function} never returns.",) if never else tuple(sorted(price.why_not))
+        longest, count = seen.longest(HANDLER, exception)
+        row = Bounded(
+            kind=HANDLER,
+            level=exception,
+            function=place.function,
+            begin=place,
+            caller=None,
+            ends=(),
+            cycles=None if why_not else price.cycles + own,
+            why_not=why_not,
+            seen=longest,
+            count=count,
+            path=price,
+            entry_cycles=own,
+        )
+        rows.append(row)
+    return _ordered(masks, rows)
+
+
+def _ordered(masks: MaskReport, rows: Iterable[Bounded]) -> tuple[Bounded, ...]:
+    ordered = sorted(
+        rows,
+        key=lambda row: (row.cycles is not None, -(row.cycles or 0), -(row.seen or 0), row.begin.address),
+    )
+    return tuple(replace(row, ns=_ns(masks, row.cycles)) for row in ordered)
 
 
 def _ns(masks: MaskReport, cycles: int | None) -> float | None:
@@ -372,7 +374,7 @@ def _ns(masks: MaskReport, cycles: int | None) -> float | None:
 
 
 def _priorities(
-    masks: MaskReport, sections: list[Bounded], handlers: list[Bounded], costs: Costs
+    masks: MaskReport, sections: Iterable[Bounded], handlers: Iterable[Bounded], costs: Costs
 ) -> Iterable[AtPriority]:
     by_number = {row.level: row for row in handlers}
     lines = full(costs)

@@ -94,16 +94,19 @@ def intervals(changes: Sequence[Change]) -> list[Interval]:
     for row, (cycle, what, value, _, began, *_) in enumerate(changes):
         reset = what == "reset"
         value = 0 if reset else value
-        held = [(kind, None, value != 0) for kind in _SWITCHES if reset or what == kind]
-        if reset or what == "basepri":
-            held += [("basepri", level, 0 < value <= level) for level in levels]  # type: ignore[misc]
-        for kind, level, holds in held:
-            if holds and (kind, level) not in now:
-                now[kind, level] = Interval(kind, level, row, cycle)
-                was_set -= {level} - {None}
-            elif not holds and (ended := now.pop((kind, level), None)):
+        held: dict[tuple[str, int | None], bool] = {}
+        for kind in _SWITCHES:
+            if what in ("reset", kind):
+                held[kind, None] = value != 0
+        if what in ("reset", "basepri"):
+            held |= {("basepri", level): 0 < value <= level for level in levels}
+        for key, holds in held.items():
+            if holds and key not in now:
+                now[key] = Interval(*key, row, cycle)
+                was_set -= {key[1]} - {None}
+            elif not holds and (ended := now.pop(key, None)):
                 ended.end_row, ended.end_cycle = row, cycle
-                done += [ended] if level in was_set else []
+                done += [ended] if ended.level in was_set else []
         if what == "basepri":
             was_set.add(value)
         if not reset and what != "exception":
@@ -118,7 +121,7 @@ def intervals(changes: Sequence[Change]) -> list[Interval]:
             done.append(active.pop())
     for going in active:
         going.end_row, going.end_cycle, going.chained = None, None, False
-    done += [*active, *(interval for (_, level), interval in now.items() if level in was_set)]
+    done += [*active, *(interval for interval in now.values() if interval.level in was_set)]
     return sorted(done, key=lambda it: (it.begin_cycle, it.begin_row, KINDS.index(it.kind), it.level or 0))
 
 
@@ -227,16 +230,24 @@ def holders(states: Sequence[State], begin: int, end: int) -> list[Holding]:
     return list(held.values())
 
 
+_VALUES = {"priority": _BYTE, "enabled": 2, "exception": 1, "reset": 1}
+"""What tells of exceptions: so many values each has."""
+
+
 class Exceptions:
     """Which exceptions a program used, and their priorities, at each row of changes."""
 
     def __init__(self, changes: Sequence[Change]) -> None:
         self._rows = [
-            (row, change.what, change.value)
+            (row, change.what, *divmod(change.value, _VALUES[change.what]))
             for row, change in enumerate(changes)
-            if change.what in ("priority", "enabled", "exception", "reset")
+            if change.what in _VALUES
         ]
-        used = {_used(what, value) for _, what, value in self._rows}
+        used = {
+            exception
+            for _, what, exception, value in self._rows
+            if what == "exception" or (what == "enabled" and value)
+        }
         self.used = {exception for exception in used if exception >= _FIRST_CONFIGURABLE}
 
     def priorities(self, bits: int) -> dict[int, list[int]]:
@@ -246,13 +257,12 @@ class Exceptions:
         by_priority: dict[int, set[int]] = {number << 8 - bits: set() for number in range(1 << bits)}
         now: dict[int, int] = {}
         seen: set[int] = set()
-        for _, what, value in self._rows:
-            exception = value // _BYTE if what == "priority" else _used(what, value)
+        for _, what, exception, value in self._rows:
             if what == "priority":
-                now[exception] = value % _BYTE
-            elif exception >= _FIRST_CONFIGURABLE:
+                now[exception] = value
+            elif value or what == "exception":
                 seen.add(exception)
-            if exception in seen:
+            if exception in seen & self.used:
                 by_priority.setdefault(now.get(exception, 0), set()).add(exception)
         return {priority: sorted(by_priority[priority]) for priority in sorted(by_priority)}
 
@@ -265,15 +275,15 @@ class Exceptions:
             return []
         of_core = {exception for exception in self.used if exception < FIRST_IRQ}
         enabled, now = set(of_core), dict[int, int]()
-        for row, what, value in self._rows:
+        for row, what, exception, value in self._rows:
             if interval.end_row is not None and row >= interval.end_row:
                 break
             if what == "priority":
-                now[value // _BYTE] = value % _BYTE
-            elif what == "enabled" and value % 2:
-                enabled.add(value // 2)
+                now[exception] = value
+            elif what == "enabled" and value:
+                enabled.add(exception)
             elif what == "enabled" and row <= interval.begin_row:
-                enabled.discard(value // 2)
+                enabled.discard(exception)
             elif what == "reset":
                 enabled, now = set(of_core), {}
         level, is_handler = interval.level or 0, interval.kind == "handler"
@@ -283,10 +293,3 @@ class Exceptions:
             for exception in enabled
             if now.get(exception, 0) >= least and not (is_handler and exception == level)
         )
-
-
-def _used(what: str, value: int) -> int:
-    """The exception that a row tells to be used; 0 if none."""
-    if what == "enabled":
-        return value // 2 if value % 2 else 0
-    return value if what == "exception" else 0
