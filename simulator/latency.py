@@ -82,8 +82,8 @@ class Answers:
 
     `first_use_cycle` is where the program first enabled the interrupt; None if it never did, or if
     nobody looked since the board enables it. `used` are the exceptions that the program enabled or
-    took by then. `handler` is the word of the vector table. The pends lay from `first_cycle` to before
-    `end_cycle`, `every` apart; None if they were drawn.
+    took by then. `handler` is the word of the vector table. The pends lay from `first_cycle` to
+    before `end_cycle`, `every` apart; None if they were drawn.
 
     `ended` says why the run ended early, in the simulator's words; empty if it did not. `notes` are
     what was odd in the undisturbed run.
