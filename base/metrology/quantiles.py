@@ -20,8 +20,7 @@ for it (Bickel and Freedman, "Some asymptotic theory for the bootstrap", Annals 
 
 from __future__ import annotations
 
-from bisect import bisect_left
-from functools import lru_cache
+import math
 from typing import Any
 
 import numpy as np
@@ -83,8 +82,6 @@ def _line(value: float, at_or_below: int, total: int) -> str:
     return f"{start}\n" if at_or_below == total else f"{start} {total / (total - at_or_below):14.2f}\n"
 
 
-_KEPT = 1024
-
 Interval = tuple[float | int, float | int]
 
 
@@ -107,25 +104,16 @@ def percentile_interval(
 
     `ordered` are the sorted values, one or more. Both ends are values that occurred.
     """
-    low, high = _ends(len(ordered), per_myriad, confidence)
-    return ordered[low].item(), ordered[high].item()
-
-
-@lru_cache(maxsize=_KEPT)
-def _ends(n: int, per_myriad: int, confidence: float) -> tuple[int, int]:
-    """The places of both ends among `n` sorted values, from 0; several quantities have as many."""
     import scipy  # of an extra: cli/shell/start.py
 
-    tail = (1 - confidence) / 2
-    least = rank(n, per_myriad)
-
-    def at_most(place: int) -> float:
-        # Of a binomial variable P(X >= r) is this function (NIST's DLMF, 8.17.5); scipy.stats has
-        # it by the same code, but takes longer to import than a run to judge.
-        return float(scipy.special.betainc(least, n - least + 1, (place + 1) / n))
-
-    low, high = (bisect_left(range(n - 1), share, key=at_most) for share in (tail, 1 - tail))
-    return low, high
+    n, least, tail = len(ordered), rank(len(ordered), per_myriad), (1 - confidence) / 2
+    # Of a binomial variable P(X >= r) is the incomplete beta function (NIST's DLMF, 8.17.5);
+    # scipy.stats has it by the same code, but takes longer to import than a run to judge.
+    low, high = (
+        math.ceil(n * float(scipy.special.betaincinv(least, n - least + 1, share))) - 1
+        for share in (tail, 1 - tail)
+    )
+    return ordered[low].item(), ordered[high].item()
 
 
 Floats = npt.NDArray[np.float64]

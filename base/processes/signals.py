@@ -66,7 +66,7 @@ def listen() -> None:
 
     Outside orderly() a signal raises Stopped at once.
     """
-    _install()
+    _install(_hear)
     _state.listening = True
     signal.pthread_sigmask(signal.SIG_UNBLOCK, HEARD)
 
@@ -99,7 +99,7 @@ def orderly() -> Iterator[None]:
     if threading.current_thread() is not threading.main_thread():
         yield
         return
-    before = _install() if not (_state.listening or _state.depth) else {}
+    before = _install(_hear) if not (_state.listening or _state.depth) else {}
     _state.depth += 1
     stopped = False
     try:
@@ -114,8 +114,7 @@ def orderly() -> Iterator[None]:
             noted, _state.asked, _state.told_again = _state.asked, None, False
             if _state.listening and noted is not None:
                 leave()  # all that is left is to say so
-        for number, handler in before.items():
-            signal.signal(number, handler)
+        _restore(before)
         if not _state.depth and noted is not None and not stopped:
             raise Stopped(noted) from None
 
@@ -123,18 +122,19 @@ def orderly() -> Iterator[None]:
 @contextmanager
 def passed_on(to: Callable[[int], None]) -> Iterator[None]:
     """Within, a signal is another program's to act on: `to` gets its number, nothing is noted."""
-    before = {number: signal.getsignal(number) for number in HEARD}
-    for number, handler in before.items():
-        if handler is not signal.SIG_IGN:
-            signal.signal(number, lambda heard, _frame: to(heard))
+    before = _install(lambda heard, _frame: to(heard))
     try:
         yield
     finally:
-        for number, handler in before.items():
-            signal.signal(number, handler)
+        _restore(before)
 
 
-def _install() -> dict[int, signal._HANDLER]:
+def _restore(before: dict[int, signal._HANDLER]) -> None:
+    for number, handler in before.items():
+        signal.signal(number, handler)
+
+
+def _install(hear: signal._HANDLER) -> dict[int, signal._HANDLER]:
     """Takes over the signals that are not ignored, as nohup
     and a shell's & have it; returns who had them.
     """
@@ -143,7 +143,7 @@ def _install() -> dict[int, signal._HANDLER]:
         handler = signal.getsignal(number)
         if handler is not signal.SIG_IGN:
             before[number] = handler
-            signal.signal(number, _hear)
+            signal.signal(number, hear)
     return before
 
 
