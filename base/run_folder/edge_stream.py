@@ -63,7 +63,12 @@ class EdgeWriter:
 
     def __init__(self, path: Path, samplerate_hz: int, channels: tuple[str, ...], asked_samples: int) -> None:
         """Creates the file. Raises WriteError."""
-        header = {"schema": SCHEMA, "samplerate_hz": samplerate_hz, "asked_samples": asked_samples}
+        header = {
+            "schema": SCHEMA,
+            "samplerate_hz": samplerate_hz,
+            "asked_samples": asked_samples,
+            "channels": channels,
+        }
         self.path = path
         self._written = 0
         self._rows = 0
@@ -75,7 +80,7 @@ class EdgeWriter:
         with suppress(OSError):  # not every file system has locks
             locks.take(self._file.fileno())
         try:
-            self._write(json.dumps(header | {"channels": channels}, separators=(",", ":")).encode() + b"\n")
+            self._write(json.dumps(header, separators=(",", ":")).encode() + b"\n")
         except WriteError:
             self.close()
             raise
@@ -95,11 +100,9 @@ class EdgeWriter:
         distance = np.diff(sample, prepend=self._total_samples)
         distance = distance.astype(np.min_scalar_type(int(distance.max(initial=0))))
         counts = sample.size, total_samples, distance.itemsize
-        distances, words = distance.data.cast("B"), word.data
-        crc32 = 0
-        for part in (_COUNTS.pack(*counts), distances, words):
-            crc32 = zlib.crc32(part, crc32)
-        self._write(_BLOCK.pack(_MARK, *counts, crc32), distances, words)
+        rows = distance.tobytes() + word.tobytes()
+        crc32 = zlib.crc32(_COUNTS.pack(*counts) + rows)
+        self._write(_BLOCK.pack(_MARK, *counts, crc32) + rows)
         self._rows += sample.size
         self._total_samples = total_samples
 
@@ -119,15 +122,13 @@ class EdgeWriter:
             locks.let_go(self._file.fileno())
             self._file.close()
 
-    def _write(self, *parts: bytes | memoryview) -> None:
-        """Writes all of `parts` or nothing: what was written of them is taken back."""
-        end = self._written
+    def _write(self, content: bytes) -> None:
+        """Writes all of `content` or nothing: what was written of it is taken back."""
+        end, rest = self._written, memoryview(content)
         try:
-            for part in parts:
-                rest = memoryview(part)
-                while rest:
-                    count = os.pwrite(self._file.fileno(), rest, end)
-                    end, rest = end + count, rest[count:]
+            while rest:
+                count = os.pwrite(self._file.fileno(), rest, end)
+                end, rest = end + count, rest[count:]
         except OSError as error:
             with suppress(OSError):
                 os.ftruncate(self._file.fileno(), self._written)

@@ -681,16 +681,18 @@ class Manifest(Table):
     @property
     def configuration(self) -> str:
         """The allocator and what is not as usual: origin, lock, heap, knobs, -O, ART, board."""
-        heap = self.firmware.heap_bytes
-        words = [self.allocator]
-        words += [f"from outside, {self.outside.sha256[:8]}"] if self.outside else []
-        words += [self.locking] if self.locking not in (None, "basepri") else []
-        words += [] if heap in (None, DEFAULT_BYTES) else [f"heap {heap:,}"]
-        words += [f"{name}={value}" for name, value in self.turned_knobs.items()]
-        words += [f"-O{self.asked.optimization}"] if self.asked.optimization not in (None, "2") else []
-        words += [] if self.accelerated else ["ART off"]
-        words += [] if self.board_folder == FIRST_BOARD else [self.board_folder]
-        return ", ".join(words)
+        heap, optimization = self.firmware.heap_bytes, self.asked.optimization
+        words = [
+            self.allocator,
+            f"from outside, {self.outside.sha256[:8]}" if self.outside else None,
+            self.locking if self.locking != "basepri" else None,
+            f"heap {heap:,}" if heap not in (None, DEFAULT_BYTES) else None,
+            *(f"{name}={value}" for name, value in self.turned_knobs.items()),
+            f"-O{optimization}" if optimization not in (None, "2") else None,
+            None if self.accelerated else "ART off",
+            self.board_folder if self.board_folder != FIRST_BOARD else None,
+        ]
+        return ", ".join(filter(None, words))
 
     @property
     def swept(self) -> bool:

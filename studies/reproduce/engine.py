@@ -228,10 +228,7 @@ class Bench:
         one.
         """
         with ThreadPoolExecutor(self.budget.processes) as threads:
-            try:
-                frames = list(threads.map(self.measure, works))
-            finally:
-                threads.shutdown(cancel_futures=True)
+            frames = list(threads.map(self.measure, works))
         if any(not frame["kind"].equals(frames[0]["kind"]) for frame in frames):
             raise ValueError(f"{works[0]} comes out otherwise at another placement.")
         return frames

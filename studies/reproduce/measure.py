@@ -208,10 +208,8 @@ class Footprints:
 
         def total(name: str) -> int | None:
             # Each function and each variable has a section of its own.
-            sizes = [
-                size for section, size in index.items() if section.startswith(name) and section != _CHECK
-            ]
-            return sum(sizes) if index else None
+            own = (section for section in index if section.startswith(name) and section != _CHECK)
+            return sum(map(index.__getitem__, own)) if index else None
 
         sizes = {
             "static_ram": footprint.of_image(image).static_ram,
