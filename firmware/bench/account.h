@@ -3,8 +3,7 @@
  * itself, in constant time. It does not ask heap_read_statistics() between operations, because that
  * walks the region under the lock, and would delay interrupts where CRIT is low.
  */
-#ifndef TAILSCOPE_BENCH_ACCOUNT_H
-#define TAILSCOPE_BENCH_ACCOUNT_H
+#pragma once
 
 #include <stddef.h>
 
@@ -20,5 +19,3 @@ void account_allocated(const void *payload);
 void account_freed(size_t usable_bytes);
 
 heap_account account_read(void);
-
-#endif

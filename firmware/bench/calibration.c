@@ -1,7 +1,5 @@
 #include "bench/steps.h"
 
-#include <stdint.h>
-
 #include "bench/records.h"
 #include "board/cycle_counter.h"
 #include "board/markers.h"

@@ -1,8 +1,5 @@
 #include "bench/steps.h"
 
-#include <stdbool.h>
-#include <stdint.h>
-
 #include "board/cycle_counter.h"
 #include "board/markers.h"
 #include "board/pins.h"

@@ -1,6 +1,5 @@
 /** The two checksums of docs/reference/records.md. */
-#ifndef TAILSCOPE_BENCH_CRC_H
-#define TAILSCOPE_BENCH_CRC_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -16,5 +15,3 @@ uint32_t crc32_update(uint32_t crc, uint8_t byte);
 
 /** CRC-32 of IEEE 802.3, as zlib's, of `bytes` bytes at `data`. */
 uint32_t crc32(const uint8_t *data, size_t bytes);
-
-#endif

@@ -4,11 +4,7 @@
  * follows the edges by their plan, and takes from a free-running count how many have come: it need
  * only be right to half an interval. The ticks are then exact.
  */
-#ifndef TAILSCOPE_BENCH_EDGE_WALK_H
-#define TAILSCOPE_BENCH_EDGE_WALK_H
-
-#include <stdbool.h>
-#include <stdint.h>
+#pragma once
 
 #include "board/compare_output.h"
 
@@ -52,5 +48,3 @@ static inline bool edge_came_since(const volatile edge_course *course, uint32_t 
     const uint32_t span = now - count + TOO_RECENT_TICKS; /* huge if the counter has come round */
     return since < span || since - course->second_ticks < span;
 }
-
-#endif

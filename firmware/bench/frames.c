@@ -1,7 +1,5 @@
 #include "bench/steps.h"
 
-#include <stdint.h>
-
 #include "board/compare_output.h"
 #include "board/cycle_counter.h"
 #include "board/nvic.h"

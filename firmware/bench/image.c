@@ -1,7 +1,5 @@
 #include "bench/image.h"
 
-#include <stddef.h>
-
 #include "bench/crc.h"
 #include "board_table.h"
 

@@ -2,11 +2,7 @@
  * The operation image that the host compiled (docs/reference/operation-image.md), and the checks
  * before it is used.
  */
-#ifndef TAILSCOPE_BENCH_IMAGE_H
-#define TAILSCOPE_BENCH_IMAGE_H
-
-#include <stdbool.h>
-#include <stdint.h>
+#pragma once
 
 #include "board/clock.h"
 
@@ -114,5 +110,3 @@ uint32_t image_capacity_bytes(void);
 
 /** Entries that are operations, not marks. */
 uint32_t image_operations(const image *checked);
-
-#endif

@@ -1,8 +1,5 @@
 #include "bench/steps.h"
 
-#include <stdbool.h>
-#include <stddef.h>
-
 #include "FreeRTOS.h"
 #include "bench/account.h"
 #include "bench/other_operations.h"

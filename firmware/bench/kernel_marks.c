@@ -1,7 +1,5 @@
 #include "bench/other_operations.h"
 
-#include <stdbool.h>
-
 #include "FreeRTOS.h"
 #include "bench/stimulus.h"
 #include "heap/port.h"

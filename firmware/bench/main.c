@@ -1,10 +1,7 @@
 /* One run, from reset to END (docs/reference/wire.md). */
-#include <stdbool.h>
-#include <stddef.h>
 
 #include "FreeRTOS.h"
 #include "bench/account.h"
-#include "bench/image.h"
 #include "bench/other_operations.h"
 #include "bench/records.h"
 #include "bench/steps.h"
@@ -14,7 +11,6 @@
 #include "board/links.h"
 #include "board/pins.h"
 #include "board/reset.h"
-#include "board_table.h"
 #include "heap/heap.h"
 #include "task.h"
 

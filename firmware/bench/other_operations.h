@@ -1,8 +1,5 @@
 /** Operations that are no heap operations, and who preempts whom. */
-#ifndef TAILSCOPE_BENCH_OTHER_OPERATIONS_H
-#define TAILSCOPE_BENCH_OTHER_OPERATIONS_H
-
-#include <stdint.h>
+#pragma once
 
 #include "bench/image.h"
 
@@ -83,6 +80,4 @@ static inline void urgent_task_leave(uint32_t previous) {
 enum { TASK_PRIORITY_BENCH = 1, TASK_PRIORITY_WOKEN = configTIMER_TASK_PRIORITY + 1 };
 #else
 enum { TASK_PRIORITY_BENCH = 1, TASK_PRIORITY_WOKEN = 2 };
-#endif
-
 #endif

@@ -1,8 +1,5 @@
 #include "bench/steps.h"
 
-#include <stdbool.h>
-#include <stdint.h>
-
 #include "bench/records.h"
 #include "board/cycle_counter.h"
 #include "board/nvic.h"

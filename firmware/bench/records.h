@@ -1,6 +1,5 @@
 /** Records, and the one that ends a run that cannot go on. */
-#ifndef TAILSCOPE_BENCH_RECORDS_H
-#define TAILSCOPE_BENCH_RECORDS_H
+#pragma once
 
 #include <stdint.h>
 
@@ -42,5 +41,3 @@ void record_abandon(void);
 
 /** Sends FAIL with `reason`, one word, and `detail`; then halts. May be called from anywhere. */
 void fail(const char *reason, uint32_t detail) __attribute__((noreturn));
-
-#endif

@@ -1,9 +1,5 @@
 #include "bench/steps.h"
 
-#include <stdbool.h>
-#include <stdint.h>
-
-#include "bench/image.h"
 #include "board/cycle_counter.h"
 #include "board_table.h"
 

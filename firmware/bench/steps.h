@@ -1,8 +1,5 @@
 /** The steps of a run, in which main.c takes them. */
-#ifndef TAILSCOPE_BENCH_STEPS_H
-#define TAILSCOPE_BENCH_STEPS_H
-
-#include <stdint.h>
+#pragma once
 
 #include "bench/image.h"
 
@@ -74,5 +71,3 @@ void record_tick(void);
 
 /** Runs every entry of a checked image in order; returns the number of operations. */
 uint32_t interpret(const image *checked);
-
-#endif

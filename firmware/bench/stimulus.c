@@ -8,7 +8,6 @@
 #include "board/markers.h"
 #include "board/nvic.h"
 #include "board/pins.h"
-#include "board_table.h"
 #include "task.h"
 
 enum { STACK_WORDS = 128 };

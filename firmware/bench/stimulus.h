@@ -3,11 +3,7 @@
  * task. Another raises the control interrupt, which the kernel and the heap's default lock do not
  * mask.
  */
-#ifndef TAILSCOPE_BENCH_STIMULUS_H
-#define TAILSCOPE_BENCH_STIMULUS_H
-
-#include <stdbool.h>
-#include <stdint.h>
+#pragma once
 
 #include "bench/image.h"
 
@@ -65,5 +61,3 @@ latency_sum stimulus_read_sum(answer by);
 /* To be read when the stimulus is stopped. */
 stimulus_counts stimulus_read_counts(void);
 latency_range stimulus_read_latencies(answer by); /**< of the whole run */
-
-#endif

@@ -4,8 +4,6 @@
  */
 #include "bench/other_operations.h"
 
-#include <stdbool.h>
-
 #include "heap/allocator.h"
 #include "heap/port.h"
 

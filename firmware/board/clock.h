@@ -2,8 +2,7 @@
  * The clock tree, as the board's table has it: a PLL from HSE or HSI, APB1 behind a divider, the
  * bench's timers at the core's rate.
  */
-#ifndef TAILSCOPE_BOARD_CLOCK_H
-#define TAILSCOPE_BOARD_CLOCK_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -32,5 +31,3 @@ uint32_t clock_apb1_hz(void);
 
 /** FLASH_ACR: wait states, prefetch and caches as they are now. */
 uint32_t clock_flash_acr(void);
-
-#endif

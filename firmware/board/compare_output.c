@@ -1,7 +1,6 @@
 #include "board/compare_output.h"
 
 #include "board/pins.h"
-#include "board_table.h"
 
 const compare_output stimulus_output = {STIMULUS_TIMER, STIMULUS_CHANNEL, STIM_PORT, STIM_PIN,
                                         STIMULUS_ALTERNATE};

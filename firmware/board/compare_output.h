@@ -3,8 +3,7 @@
  * nothing that the firmware does can delay it. Edges come at a fixed period, in pairs, at intervals
  * that are set one ahead, or once.
  */
-#ifndef TAILSCOPE_BOARD_COMPARE_OUTPUT_H
-#define TAILSCOPE_BOARD_COMPARE_OUTPUT_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -85,5 +84,3 @@ bool compare_output_matched(const compare_output *output);
 
 /** Forgets the edges so far; returns the counter's value right behind that. */
 uint32_t compare_output_clear(const compare_output *output);
-
-#endif

@@ -2,8 +2,7 @@
  * What counts the core's cycles: DWT, or a timer where the core has none. The firmware arms it
  * itself, because a debugger may have stopped DWT when it disconnected.
  */
-#ifndef TAILSCOPE_BOARD_CYCLE_COUNTER_H
-#define TAILSCOPE_BOARD_CYCLE_COUNTER_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -27,5 +26,3 @@ static inline uint32_t cycle_counter_read(void) {
 
 /** Waits at least `cycles` core cycles, even if the counter stands. */
 void cycle_counter_wait(uint32_t cycles);
-
-#endif

@@ -1,6 +1,5 @@
 /** What carries the records. */
-#ifndef TAILSCOPE_BOARD_LINKS_H
-#define TAILSCOPE_BOARD_LINKS_H
+#pragma once
 
 #include <stdint.h>
 
@@ -32,5 +31,3 @@ void rtt_send(char byte);
 
 /** Waits until the debugger has fetched all, for a quarter of a second at the least. */
 void rtt_drain(void);
-
-#endif

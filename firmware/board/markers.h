@@ -1,6 +1,5 @@
 /** Functions of assembly that mark and measure, each at a known place in the flash. */
-#ifndef TAILSCOPE_BOARD_MARKERS_H
-#define TAILSCOPE_BOARD_MARKERS_H
+#pragma once
 
 #include <stdint.h>
 
@@ -71,5 +70,3 @@ static inline uint32_t raise_and_read(uint32_t port, uint32_t pin, uint32_t time
         : "memory");
     return count;
 }
-
-#endif

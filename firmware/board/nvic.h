@@ -1,6 +1,5 @@
 /** Interrupts by number (the board's table), with a priority of priorities.h. */
-#ifndef TAILSCOPE_BOARD_NVIC_H
-#define TAILSCOPE_BOARD_NVIC_H
+#pragma once
 
 #include <stdint.h>
 
@@ -26,5 +25,3 @@ static inline uint32_t interrupts_mask(void) {
 static inline void interrupts_restore(uint32_t previous) {
     __asm volatile("msr primask, %0" ::"r"(previous) : "memory");
 }
-
-#endif

@@ -2,11 +2,7 @@
  * What the clock of every family begins with: it waits for a bit with an end, and starts the HSE,
  * whose bits of RCC_CR are the same in all, and the flash.
  */
-#ifndef TAILSCOPE_BOARD_OSCILLATORS_H
-#define TAILSCOPE_BOARD_OSCILLATORS_H
-
-#include <stdbool.h>
-#include <stdint.h>
+#pragma once
 
 #include "board/clock.h"
 #include "board_table.h"
@@ -28,6 +24,15 @@ enum {
 #define DIVIDER_BITS(divider) \
     ((divider) == 1 ? 0u : (divider) == 2 ? 4u : (divider) == 4 ? 5u : (divider) == 8 ? 6u : 7u)
 
+/** The dividers of the two buses, as RCC_CFGR has them; an STM32F0 and G0 have one for both. */
+#ifdef RCC_CFGR_PPRE2_Pos
+#define BUS_DIVIDERS \
+    (DIVIDER_BITS(BOARD_APB1_DIVIDER) << RCC_CFGR_PPRE1_Pos | DIVIDER_BITS(BOARD_APB2_DIVIDER) \
+                                                                  << RCC_CFGR_PPRE2_Pos)
+#else
+#define BUS_DIVIDERS (DIVIDER_BITS(BOARD_APB1_DIVIDER) << RCC_CFGR_PPRE1_Pos)
+#endif
+
 /** True as soon as the bits of `mask` have `value`; false if they do not within `polls` reads. */
 static inline bool wait_polls(volatile uint32_t *target, uint32_t mask, uint32_t value,
                               uint32_t polls) {
@@ -42,6 +47,17 @@ static inline bool wait_polls(volatile uint32_t *target, uint32_t mask, uint32_t
 /** The same, for as long as the slowest of all but an oscillator takes. */
 static inline bool wait_for(volatile uint32_t *target, uint32_t mask, uint32_t value) {
     return wait_polls(target, mask, value, READY_POLLS);
+}
+
+/** Starts the PLL as it is set; false if it does not lock. */
+static inline bool lock_pll(void) {
+    RCC_CR |= RCC_CR_PLLON;
+    return wait_for(&RCC_CR, RCC_CR_PLLRDY, RCC_CR_PLLRDY);
+}
+
+/** True as soon as the core runs from the PLL. */
+static inline bool await_pll(void) {
+    return wait_for(&RCC_CFGR, RCC_CFGR_SWS_Msk, RCC_CFGR_SWS_PLL);
 }
 
 /**
@@ -76,5 +92,3 @@ static inline bool start_flash(void) {
 #endif
     return wait_for(&FLASH_ACR, FLASH_ACR_LATENCY_Msk, BOARD_WAIT_STATES);
 }
-
-#endif

@@ -2,8 +2,7 @@
  * The eight pins of the analyzer (docs/reference/pins.md) and the serial line, as the board's table
  * has them. Usable in assembly.
  */
-#ifndef TAILSCOPE_BOARD_PINS_H
-#define TAILSCOPE_BOARD_PINS_H
+#pragma once
 
 #include "board_table.h" /* names and numbers of the pins */
 #include "registers.h"
@@ -41,5 +40,4 @@ static inline bool pin_is_high(uint32_t port, uint32_t pin) {
     return (GPIO_ODR(port) >> pin & 1u) != 0u;
 }
 
-#endif
 #endif

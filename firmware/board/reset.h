@@ -1,6 +1,5 @@
 /** The beginning and the end of a run. */
-#ifndef TAILSCOPE_BOARD_RESET_H
-#define TAILSCOPE_BOARD_RESET_H
+#pragma once
 
 #include <stdint.h>
 
@@ -20,5 +19,3 @@ uint32_t reset_cause_take(void);
 
 /** Silences every interrupt source and spins for ever. */
 void halt(void) __attribute__((noreturn));
-
-#endif

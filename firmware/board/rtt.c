@@ -1,7 +1,5 @@
 #include "board/links.h"
 
-#include <stdint.h>
-
 #include "board_table.h"
 #include "registers.h"
 

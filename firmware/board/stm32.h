@@ -4,8 +4,17 @@
  * (STM32F4), "PM" its PM0214 (Cortex-M4), "ARM" the ARMv7-M Architecture Reference Manual.
  * Addresses are usable in assembly.
  */
-#ifndef TAILSCOPE_BOARD_STM32_H
-#define TAILSCOPE_BOARD_STM32_H
+#pragma once
+
+/* Where most lines have them. */
+#ifndef RCC
+#define RCC 0x40021000
+#define FLASH 0x40022000
+#endif
+#ifndef GPIOA
+#define GPIOA 0x48000000
+#define GPIOB 0x48000400
+#endif
 
 #define TIM2 0x40000000
 #define TIM3 0x40000400
@@ -14,6 +23,11 @@
 #define USART2 0x40004400
 #define USART3 0x40004800
 #define PWR 0x40007000
+
+/* What the core starts on. */
+#ifndef CORE_HZ_AT_RESET
+#define CORE_HZ_AT_RESET HSI_HZ
+#endif
 
 #define DWT_CYCCNT_ADDRESS 0xE0001004 /* ARM C1.8.8 */
 #define TIM_CNT_OFFSET 0x24           /* RM 13.4.10 */
@@ -195,5 +209,4 @@ static inline void pin_write_field(volatile uint32_t *target, uint32_t pin, uint
     } while (0)
 #endif
 
-#endif
 #endif

@@ -2,7 +2,6 @@
 
 #include "board/clock.h"
 #include "board/pins.h"
-#include "board_table.h"
 
 void uart_start(uint32_t baud) {
     enable_serial(SERIAL_CLOCK);

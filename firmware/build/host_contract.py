@@ -30,8 +30,10 @@ _GRACE_S = 30.0
 
 _SANITIZER = 0
 _DEATHS = {_SANITIZER: "sanitizer", signal.SIGALRM: "never_returns", signal.SIGKILL: "never_returns"}
-_SAID = re.compile(r"(?:^|/)(?P<where>[^/\n:]+:[0-9]+):[0-9]+: runtime error: (?P<why>.*)$", re.MULTILINE)
-_REQUIRED = re.compile(r"^(?:.*/)?(?P<where>[^/\n:]+:[0-9]+): required: (?P<why>.*)$", re.MULTILINE)
+_SAID = re.compile(
+    r"(?:^|/)(?P<where>[^/\n:]+:[0-9]+:)(?:[0-9]+: runtime error:|(?= required:)) (?P<why>.*)$", re.MULTILINE
+)
+"""Of a sanitizer, and of heap/require.h."""
 _ASAN = re.compile(r"ERROR: AddressSanitizer: (?P<why>[\w-]+)")
 _FRAME = re.compile(r"^ *#[0-9]+ .* in (?P<where>\w+ \S+/[^/\s]+:[0-9]+)", re.MULTILINE)
 
@@ -113,9 +115,7 @@ def judge(folder: Path, operations: Sequence[str], within_s: int, passing: Seque
 def _reason(said: str) -> str:
     """Where and why a sanitizer or a requirement stopped the program; empty if none did."""
     if match := _SAID.search(said):
-        return f"{match['where']}: {match['why']}"
-    if match := _REQUIRED.search(said):
-        return f"{match['where']}: required: {match['why']}"
+        return f"{match['where']} {match['why']}"
     if match := _ASAN.search(said):
         frame = _FRAME.search(said)
         function, _, place = frame["where"].partition(" ") if frame else ("", "", "")

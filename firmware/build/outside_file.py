@@ -150,7 +150,7 @@ def first_look(
         sources += [HEAP / "outside/freertos_file.c", HEAP / "outside/freertos_start.c", HEAP / adapter]
         own = [f"-D{name}=shipped_{name}" for name in _RENAMED] + ["-DucHeap=heap_region"]
         own += [f'-DTAILSCOPE_OUTSIDE_FILE="{heap.name}"']
-        own += [f"-D{macro}" for macro in macros] + ['-DTAILSCOPE_ALLOCATOR_NAME="x"']
+        own += [f"-D{macro}" for macro in macros]
     # The copy comes before the file that it is made of.
     own_folders = ("-iquote", str(heap.parent), *_found_in(beside))
     command = [*_HOST, *_COMMON, *_INCLUDES, *own_folders, *_macros(knobs), *own]
@@ -247,7 +247,7 @@ def _first_error(said: str) -> str:
 
 
 def _macros(knobs: Mapping[str, int]) -> Iterator[str]:
-    yield "-DTAILSCOPE_SMALLEST_PAYLOAD=8"
+    yield from ("-DTAILSCOPE_SMALLEST_PAYLOAD=8", '-DTAILSCOPE_FILE_NAME="x"')
     for name, value in knobs.items():
         yield f"-DTAILSCOPE_{name}={value}u"
 

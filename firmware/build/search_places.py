@@ -23,9 +23,8 @@ from firmware.build.catalogue import SearchPlace
 _OURS = ROOT / "firmware"
 """An adapter may have the name of what it adapts."""
 
-_FUNCTION = re.compile(r"^[0-9a-f]+ <(?P<name>.+)>:$")
-_LINE = re.compile(r"^(?P<file>\S+):(?P<line>[0-9]+)( \(discriminator [0-9]+\))?$")
-_INSTRUCTION = re.compile(r"^ *(?P<address>[0-9a-f]+):\t(?P<text>.*)$")
+_LINE = re.compile(r"(\S+):([0-9]+)(?: \(discriminator [0-9]+\))?")
+_INSTRUCTION = re.compile(r" *([0-9a-f]+):\t(.*)")
 
 
 class SearchError(TailscopeError):
@@ -98,24 +97,15 @@ def _is(name: str, path: str) -> bool:
 
 def _code(elf: Path, function: str) -> list[tuple[int, str, int, str]]:
     """(address, file, line, text) of each instruction of `function`."""
-    command = [
-        "arm-none-eabi-objdump",
-        "-d",
-        "-l",
-        "--no-show-raw-insn",
-        f"--disassemble={function}",
-        str(elf),
-    ]
+    shown = ("-d", "-l", "--no-show-raw-insn", f"--disassemble={function}")
+    command = ["arm-none-eabi-objdump", *shown, str(elf)]
     listing = subprocess.run(command, check=True, capture_output=True, text=True).stdout
-    code = []
-    inside, file, line = False, "", 0
+    code, file, line = [], "", 0
     for row in listing.splitlines():
-        if named := _FUNCTION.match(row):
-            inside = named["name"] == function
-        elif placed := _LINE.match(row):
-            file, line = placed["file"], int(placed["line"])
-        elif inside and (instruction := _INSTRUCTION.match(row)):
-            code.append((int(instruction["address"], 16), file, line, instruction["text"]))
+        if placed := _LINE.fullmatch(row):
+            file, line = placed[1], int(placed[2])
+        elif instruction := _INSTRUCTION.fullmatch(row):
+            code.append((int(instruction[1], 16), file, line, instruction[2]))
     if not code:
         raise SearchError(f"The image has no function {function}: mend its `search`.")
     return code

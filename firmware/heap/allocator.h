@@ -3,8 +3,7 @@
  * allocators/. The facade holds the lock around each call, so an allocator is single-threaded code
  * over one region.
  */
-#ifndef TAILSCOPE_HEAP_ALLOCATOR_H
-#define TAILSCOPE_HEAP_ALLOCATOR_H
+#pragma once
 
 #include "heap.h"
 
@@ -126,4 +125,8 @@ bool allocator_check(void);
 
 const char *allocator_name(void);
 
-#endif
+/** Defines it as the build calls the allocator: its file's name (CMakeLists.txt). */
+#define ALLOCATOR_NAME \
+    const char *allocator_name(void) { \
+        return TAILSCOPE_FILE_NAME; \
+    }

@@ -3,8 +3,7 @@
  * header is recognised. Only block_layer.h includes this, and only block_layer.c calls what begins
  * with format_.
  */
-#ifndef TAILSCOPE_HEAP_BLOCK_HEADER_FULL_H
-#define TAILSCOPE_HEAP_BLOCK_HEADER_FULL_H
+#pragma once
 
 #include <stddef.h>
 
@@ -89,5 +88,3 @@ static inline bool format_can_be_before(const heap_block *before) {
 
 /** True if the header of `after` says that `block` lies before it. */
 #define format_follows(after, block) ((after)->prev == (block))
-
-#endif

@@ -14,8 +14,7 @@
  * that it stands before. Only block_layer.h includes this, and only block_layer.c calls what begins
  * with format_, described in block_header_full.h.
  */
-#ifndef TAILSCOPE_HEAP_BLOCK_HEADER_SHORT_H
-#define TAILSCOPE_HEAP_BLOCK_HEADER_SHORT_H
+#pragma once
 
 #include <stddef.h>
 
@@ -108,5 +107,3 @@ static inline bool format_follows(const heap_block *after, const heap_block *blo
     const bool says_free = (after->word & BLOCK_BIT_BEFORE) != 0;
     return says_free == block_is_free(block) && (!says_free || after->before == block);
 }
-
-#endif

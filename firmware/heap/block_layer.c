@@ -3,14 +3,11 @@
  * checking of frees. It leaves to an index (index.h) where free blocks are filed. Two free blocks
  * are never neighbours.
  */
-#include "block_layer.h"
 
 #include <string.h>
 
-#include "allocator.h"
 #include "index.h"
 #include "request.h"
-#include "require.h"
 
 static struct {
     heap_block *first;

@@ -3,8 +3,7 @@
  * payload; with a knob, of 8 or 4 bytes (block_header_short.h). The indexes see free blocks only
  * through this file.
  */
-#ifndef TAILSCOPE_HEAP_BLOCK_LAYER_H
-#define TAILSCOPE_HEAP_BLOCK_LAYER_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -42,5 +41,3 @@ static inline void *block_payload(const heap_block *block) {
  * True if a header could lie at `address`: inside the region and aligned. Nothing is read there.
  */
 bool block_address_is_possible(const void *address);
-
-#endif

@@ -27,10 +27,8 @@
  * Alignment: a block's payload is 8-aligned, no more. For more, a larger block is taken, in which
  * an aligned payload lies further in; the word before that payload leads back to the header.
  */
-#include <stdbool.h>
 #include <string.h>
 
-#include "allocator.h"
 #include "region.h"
 #include "request.h"
 

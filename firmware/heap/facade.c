@@ -3,7 +3,6 @@
  * the lock: they measure how long others are held off. The book-keeping lies inside too, because it
  * must be consistent. It takes the same few steps for every allocator.
  */
-#include "heap.h"
 
 #include "allocator.h"
 #include "port.h"

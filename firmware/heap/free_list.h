@@ -2,10 +2,7 @@
  * A doubly linked LIFO list of free blocks, threaded through their payloads: push and unlink take
  * constant time. The indexes build on such lists.
  */
-#ifndef TAILSCOPE_HEAP_FREE_LIST_H
-#define TAILSCOPE_HEAP_FREE_LIST_H
-
-#include <stddef.h>
+#pragma once
 
 #include "block_layer.h"
 
@@ -70,5 +67,3 @@ static inline heap_block *free_list_first_fit(heap_block *head, uint32_t size,
  * where the walk came from.
  */
 bool free_list_check(const heap_block *head, uint32_t smallest, uint32_t largest, uint32_t *filed);
-
-#endif

@@ -2,8 +2,6 @@
  * FreeRTOS's heap functions (portable.h) on the facade, in place of heap_4.c. They call the
  * kernel's trace hooks and the malloc-failed hook as heap_4.c does, after the lock is released.
  */
-#include <stddef.h>
-#include <stdint.h>
 #include <string.h>
 
 #include "FreeRTOS.h"

@@ -3,8 +3,7 @@
  * the witness of the last operation, and stands above exactly one allocator (allocator.h).
  * pvPortMalloc() and vPortFree() are thin calls of heap_allocate() and heap_free().
  */
-#ifndef TAILSCOPE_HEAP_H
-#define TAILSCOPE_HEAP_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -109,5 +108,3 @@ const char *heap_locking(void);
 
 /** Size of the region, bytes. */
 size_t heap_region_bytes(void);
-
-#endif

@@ -3,8 +3,7 @@
  * linked, chosen by TAILSCOPE_ALLOCATOR from heap/indexes. The block layer is its only caller. How
  * long each function takes at most, the index says in its first comment.
  */
-#ifndef TAILSCOPE_HEAP_INDEX_H
-#define TAILSCOPE_HEAP_INDEX_H
+#pragma once
 
 #include "block_layer.h"
 
@@ -36,4 +35,8 @@ bool heap_index_check(uint32_t free_blocks);
 /** Name of the index, e.g. "tlsf". */
 const char *heap_index_name(void);
 
-#endif
+/** Defines it as the build calls the index: its file's name (CMakeLists.txt). */
+#define INDEX_NAME \
+    const char *heap_index_name(void) { \
+        return TAILSCOPE_FILE_NAME; \
+    }

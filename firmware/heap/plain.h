@@ -11,8 +11,7 @@
  * beside the file (docs/tutorial/my-allocator.md). What nobody tells is 0, and an alignment above 8
  * is refused. A block then is taken to lie from its payload to the last byte that was asked for.
  */
-#ifndef TAILSCOPE_HEAP_PLAIN_H
-#define TAILSCOPE_HEAP_PLAIN_H
+#pragma once
 
 #include "request.h"
 
@@ -85,11 +84,7 @@ allocator_result allocator_allocate_aligned(size_t size, size_t alignment) {
     return alignment > 8u ? request_refused(HEAP_BAD_ALIGNMENT) : allocator_allocate(size);
 }
 
-allocator_result allocator_reallocate(void *payload, size_t size) {
-    (void)payload;
-    (void)size;
-    return request_refused(HEAP_UNSUPPORTED);
-}
+NO_REALLOCATION
 
 heap_status allocator_free(void *payload) {
     if (payload == NULL || plain.region_bytes == 0) {
@@ -136,5 +131,3 @@ bool allocator_check(void) {
 const char *allocator_name(void) {
     return "plain"; /* the bench calls it by its file */
 }
-
-#endif

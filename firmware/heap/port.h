@@ -3,8 +3,7 @@
  * section. The board implements it on the core's masks or the scheduler, GPIO and DWT
  * (board/locking, board/<architecture>/markers.S); the host tests with a stub.
  */
-#ifndef TAILSCOPE_HEAP_PORT_H
-#define TAILSCOPE_HEAP_PORT_H
+#pragma once
 
 #include <stdint.h>
 
@@ -27,5 +26,3 @@ uint32_t heap_port_critical_begin(void);
  * End marker: reads CYCCNT and lowers CRIT as one indivisible pair. Returns CYCCNT, in core cycles.
  */
 uint32_t heap_port_critical_end(void);
-
-#endif

@@ -3,8 +3,7 @@
  * 16·2^b − 1, or from twice as much if no payload is smaller than 16; a bitmap says which bins hold
  * blocks. Half Fit and its variant use them.
  */
-#ifndef TAILSCOPE_HEAP_POWER_BINS_H
-#define TAILSCOPE_HEAP_POWER_BINS_H
+#pragma once
 
 #include "free_list.h"
 
@@ -57,5 +56,3 @@ static inline heap_block *power_bins_first_from(const power_bins *bins, uint32_t
 
 /** True if exactly `free_blocks` blocks are filed, each in its bin, and links and bitmap agree. */
 bool power_bins_check(const power_bins *bins, uint32_t free_blocks);
-
-#endif

@@ -3,8 +3,7 @@
  * build with TAILSCOPE_REGION_OF_ANY_SIZE (host/) lays the heap over regions of any size up to
  * that.
  */
-#ifndef TAILSCOPE_HEAP_REGION_H
-#define TAILSCOPE_HEAP_REGION_H
+#pragma once
 
 #ifdef TAILSCOPE_REGION_OF_ANY_SIZE
 #include <stddef.h>
@@ -14,6 +13,4 @@ extern size_t heap_region_bytes_now;
 #define REGION_BYTES ((uint32_t)heap_region_bytes_now)
 #else
 #define REGION_BYTES TAILSCOPE_HEAP_BYTES
-#endif
-
 #endif

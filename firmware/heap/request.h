@@ -2,8 +2,7 @@
  * How an allocator answers. Requests are judged here before it looks for memory, so that all
  * allocators refuse the same ones, those of others included.
  */
-#ifndef TAILSCOPE_HEAP_REQUEST_H
-#define TAILSCOPE_HEAP_REQUEST_H
+#pragma once
 
 #include "allocator.h"
 #include "require.h"
@@ -47,6 +46,14 @@ static inline allocator_result request_answer(void *payload, size_t usable_bytes
                            : request_served(payload, usable_bytes);
 }
 
+/** Of an allocator without a reallocation of its own. */
+#define NO_REALLOCATION \
+    allocator_result allocator_reallocate(void *payload, size_t size) { \
+        (void)payload; \
+        (void)size; \
+        return request_refused(HEAP_UNSUPPORTED); \
+    }
+
 /*
  * The allocator behind an adapter, as its own users call it: no judge of ours before it, and
  * nothing added to the size. The contract asks it for more than any region has. NULL is the only
@@ -69,6 +76,4 @@ static inline allocator_result request_answer(void *payload, size_t usable_bytes
 #else
 #define BARE_ALLOCATE(call)
 #define BARE_ALLOCATE_ALIGNED(call)
-#endif
-
 #endif

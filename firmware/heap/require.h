@@ -7,8 +7,7 @@
  * A requirement has no side effect. What a caller may get wrong is no requirement: it has a
  * heap_status.
  */
-#ifndef TAILSCOPE_HEAP_REQUIRE_H
-#define TAILSCOPE_HEAP_REQUIRE_H
+#pragma once
 
 #ifdef TAILSCOPE_REQUIRE
 /** Does not return. The host tests define it (tests/port_stub.c). */
@@ -17,6 +16,4 @@ _Noreturn void heap_require_failed(const char *what, const char *file, int line)
     ((condition) ? (void)0 : heap_require_failed(#condition, __FILE__, __LINE__))
 #else
 #define HEAP_REQUIRE(condition) ((void)sizeof(!(condition)))
-#endif
-
 #endif

@@ -3,8 +3,7 @@
  * request. Sizes are multiples of 8. Octave 0 is linear, one slot for each size; each octave above
  * has TAILSCOPE_TLSF_SLOTS slots of equal width.
  */
-#ifndef TAILSCOPE_HEAP_TLSF_SLOTS_H
-#define TAILSCOPE_HEAP_TLSF_SLOTS_H
+#pragma once
 
 #include <stdint.h>
 
@@ -66,5 +65,3 @@ static inline uint32_t smallest_size(uint32_t octave, uint32_t slot) {
     return octave == 0 ? slot << LINEAR_SLOT_BITS
                        : (SLOTS + slot) << (octave + LINEAR_SLOT_BITS - 1u);
 }
-
-#endif

@@ -3,8 +3,7 @@
  * allocation. Options: FreeRTOS kernel V11,
  * https://www.freertos.org/Documentation/02-Kernel/03-Supported-devices/02-Customization
  */
-#ifndef FREERTOS_CONFIG_H
-#define FREERTOS_CONFIG_H
+#pragma once
 
 #include <stdint.h>
 
@@ -61,5 +60,3 @@ void kernel_assertion_failed(void) __attribute__((noreturn));
             kernel_assertion_failed(); \
         } \
     } while (0)
-
-#endif

@@ -6,7 +6,6 @@
  * data, so its reset handler is all of it.
  */
 #include <stddef.h>
-#include <stdint.h>
 
 #include "board/cycle_counter.h"
 #include "board/pins.h"

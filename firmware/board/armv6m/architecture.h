@@ -3,8 +3,7 @@
  * its NVIC by words only. "PM" is ST's PM0215 (Cortex-M0), "ARM" the ARMv6-M Architecture Reference
  * Manual.
  */
-#ifndef TAILSCOPE_BOARD_ARCHITECTURE_H
-#define TAILSCOPE_BOARD_ARCHITECTURE_H
+#pragma once
 
 #include "board_table.h"
 #include "registers.h"
@@ -64,5 +63,4 @@ static inline void cycle_counter_arm(void) {
     TIM_CR1(COUNTER_TIMER) = TIM_CR1_CEN;
 }
 
-#endif
 #endif

@@ -3,8 +3,7 @@
  * finds its frame, what FreeRTOS's port calls its handlers, what counts its cycles. "PM" is ST's
  * PM0214, "ARM" the ARMv7-M Architecture Reference Manual.
  */
-#ifndef TAILSCOPE_BOARD_ARCHITECTURE_H
-#define TAILSCOPE_BOARD_ARCHITECTURE_H
+#pragma once
 
 #include "registers.h"
 
@@ -62,5 +61,4 @@ static inline void cycle_counter_arm(void) {
     DWT_CTRL |= DWT_CTRL_CYCCNTENA;
 }
 
-#endif
 #endif

@@ -28,30 +28,23 @@
     subs    r0, r1, r0
     section_end counter_read_cycles
 
+    counter_section pin_raise_cycles
+    ldr     r3, [r2]
+    movw    r0, #:lower16:ISR_PORT
+    movt    r0, #:upper16:ISR_PORT
 #ifdef GPIO_ONLY_WORDS
     /* The low half of the stored word is 0, so it raises no pin. Its upper half lowers pin 14, which
      * is none of the bench's. */
-    counter_section pin_raise_cycles
-    ldr     r3, [r2]
-    movw    r0, #:lower16:ISR_PORT
-    movt    r0, #:upper16:ISR_PORT
     mov.w   r1, #STIMULUS_TIMER
     mov.w   r1, #STIMULUS_TIMER
     str     r1, [r0, #GPIO_BSRR_OFFSET]
-    ldr     r0, [r2]
-    subs    r0, r0, r3
-    section_end pin_raise_cycles
 #else
     /* The low byte of the port's address is 0, so the store moves no pin. */
-    counter_section pin_raise_cycles
-    ldr     r3, [r2]
-    movw    r0, #:lower16:ISR_PORT
-    movt    r0, #:upper16:ISR_PORT
     strb    r0, [r0, #(GPIO_BSRR_OFFSET + 1)]
+#endif
     ldr     r0, [r2]
     subs    r0, r0, r3
     section_end pin_raise_cycles
-#endif
 
     marker_function timer_read_cycles
     movw    r2, #:lower16:CYCLE_COUNTER_ADDRESS

@@ -1,17 +1,12 @@
-#include "board/clock.h"
 
 #include "board/oscillators.h"
-#include "board_table.h"
-#include "registers.h"
 
 /* RM0091, section 6.2. Either source / PREDIV = the PLL's input, x PLLMUL = the core's clock
  * (6.4.2, 6.4.12). */
 static bool start_pll(uint32_t source, uint32_t source_hz) {
     RCC_CFGR2 = source_hz / BOARD_PLL_HZ - 1u;
-    RCC_CFGR = source | (uint32_t)(BOARD_PLL_N - 2) << RCC_CFGR_PLLMUL_Pos |
-               DIVIDER_BITS(BOARD_APB1_DIVIDER) << RCC_CFGR_PPRE1_Pos;
-    RCC_CR |= RCC_CR_PLLON;
-    return wait_for(&RCC_CR, RCC_CR_PLLRDY, RCC_CR_PLLRDY);
+    RCC_CFGR = source | (uint32_t)(BOARD_PLL_N - 2) << RCC_CFGR_PLLMUL_Pos | BUS_DIVIDERS;
+    return lock_pll();
 }
 
 static bool start_oscillators(clock_source wanted) {
@@ -24,7 +19,7 @@ bool clock_start(clock_source wanted) {
         return false;
     }
     RCC_CFGR |= RCC_CFGR_SW_PLL;
-    return wait_for(&RCC_CFGR, RCC_CFGR_SWS_Msk, RCC_CFGR_SWS_PLL);
+    return await_pll();
 }
 
 PART_OF_CORE_HZ uint32_t hz_without_pll(void) {

@@ -1,12 +1,5 @@
 /** What an STM32F07x has otherwise than others. "RM" is ST's RM0091. */
-#ifndef TAILSCOPE_BOARD_STM32F0_REGISTERS_H
-#define TAILSCOPE_BOARD_STM32F0_REGISTERS_H
-
-/* Base addresses, RM 2.2 */
-#define RCC 0x40021000
-#define FLASH 0x40022000
-#define GPIOA 0x48000000
-#define GPIOB 0x48000400
+#pragma once
 
 /* Reset and clock control, RM 6.4 */
 #define RCC_CFGR_OFFSET 0x04 /* 6.4.2 */
@@ -34,8 +27,5 @@
 
 /* RM 6.2: the core starts on the HSI. */
 #define HSI_HZ 8000000
-#define CORE_HZ_AT_RESET HSI_HZ
 
 #include "board/stm32.h"
-
-#endif

@@ -1,8 +1,5 @@
-#include "board/clock.h"
 
 #include "board/oscillators.h"
-#include "board_table.h"
-#include "registers.h"
 
 /* RM0008, section 7.2. The PLL has half of the HSI. */
 enum { PLL_HSI_HZ = HSI_HZ / 2, HSE_HZ = BOARD_HSE_HZ };
@@ -13,11 +10,8 @@ enum { PLL_MULTIPLIER = BOARD_PLL_N, PLL_HSI_MULTIPLIER = 16 };
 
 /* Source, factor and dividers may be written only while the PLL is off (7.3.2). */
 static bool start_pll(uint32_t source_bit, uint32_t multiplier) {
-    RCC_CFGR = DIVIDER_BITS(BOARD_APB1_DIVIDER) << RCC_CFGR_PPRE1_Pos |
-               DIVIDER_BITS(BOARD_APB2_DIVIDER) << RCC_CFGR_PPRE2_Pos | source_bit |
-               (multiplier - 2u) << RCC_CFGR_PLLMUL_Pos;
-    RCC_CR |= RCC_CR_PLLON;
-    return wait_for(&RCC_CR, RCC_CR_PLLRDY, RCC_CR_PLLRDY);
+    RCC_CFGR = BUS_DIVIDERS | source_bit | (multiplier - 2u) << RCC_CFGR_PLLMUL_Pos;
+    return lock_pll();
 }
 
 bool clock_start(clock_source wanted) {
@@ -28,7 +22,7 @@ bool clock_start(clock_source wanted) {
         return false;
     }
     RCC_CFGR |= RCC_CFGR_SW_PLL;
-    return wait_for(&RCC_CFGR, RCC_CFGR_SWS_Msk, RCC_CFGR_SWS_PLL);
+    return await_pll();
 }
 
 clock_source clock_source_now(void) {

@@ -1,13 +1,10 @@
 /** What an STM32F1 has otherwise than others. "RM" is ST's RM0008. */
-#ifndef TAILSCOPE_BOARD_STM32F1_REGISTERS_H
-#define TAILSCOPE_BOARD_STM32F1_REGISTERS_H
+#pragma once
 
 /* Base addresses, RM 3.3 */
 #define AFIO 0x40010000
 #define GPIOA 0x40010800
 #define GPIOB 0x40010C00
-#define RCC 0x40021000
-#define FLASH 0x40022000
 
 /* RM 9.1: the ports' registers are accessed by words, not by half-words or bytes. */
 #define GPIO_ONLY_WORDS
@@ -37,7 +34,6 @@
 
 /* RM 7.2: the core starts on the HSI. */
 #define HSI_HZ 8000000
-#define CORE_HZ_AT_RESET HSI_HZ
 
 #include "board/stm32.h"
 
@@ -73,5 +69,4 @@ static inline void enable_ports(uint32_t bits) {
     AFIO_MAPR = AFIO_MAPR_SWJ_WITHOUT_JTAG;
 }
 
-#endif
 #endif

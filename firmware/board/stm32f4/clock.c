@@ -1,8 +1,5 @@
-#include "board/clock.h"
 
 #include "board/oscillators.h"
-#include "board_table.h"
-#include "registers.h"
 
 #ifndef BOARD_PLL_R
 #define BOARD_PLL_R 0 /* a second output, which not every chip has */
@@ -21,8 +18,7 @@ static bool start_pll(uint32_t source_bit, uint32_t source_hz) {
         (uint32_t)BOARD_PLL_R << RCC_PLLCFGR_R_Pos | (uint32_t)BOARD_PLL_Q << RCC_PLLCFGR_Q_Pos |
         source_bit | (uint32_t)(BOARD_PLL_P / 2 - 1) << RCC_PLLCFGR_P_Pos |
         (uint32_t)BOARD_PLL_N << RCC_PLLCFGR_N_Pos | source_hz / BOARD_PLL_HZ << RCC_PLLCFGR_M_Pos;
-    RCC_CR |= RCC_CR_PLLON;
-    return wait_for(&RCC_CR, RCC_CR_PLLRDY, RCC_CR_PLLRDY);
+    return lock_pll();
 }
 
 static bool start_oscillators(clock_source wanted) {
@@ -57,9 +53,8 @@ bool clock_start(clock_source wanted) {
     if (!start_oscillators(wanted) || !start_over_drive() || !start_flash()) {
         return false;
     }
-    RCC_CFGR = DIVIDER_BITS(BOARD_APB1_DIVIDER) << RCC_CFGR_PPRE1_Pos |
-               DIVIDER_BITS(BOARD_APB2_DIVIDER) << RCC_CFGR_PPRE2_Pos | RCC_CFGR_SW_PLL;
-    return wait_for(&RCC_CFGR, RCC_CFGR_SWS_Msk, RCC_CFGR_SWS_PLL);
+    RCC_CFGR = BUS_DIVIDERS | RCC_CFGR_SW_PLL;
+    return await_pll();
 }
 
 PART_OF_CORE_HZ uint32_t hz_without_pll(void) {

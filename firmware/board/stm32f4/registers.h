@@ -2,8 +2,7 @@
  * What an STM32F4 has otherwise than others. "RM" is ST's RM0368; F411 (RM0383) and F446 (RM0390)
  * have the same.
  */
-#ifndef TAILSCOPE_BOARD_STM32F4_REGISTERS_H
-#define TAILSCOPE_BOARD_STM32F4_REGISTERS_H
+#pragma once
 
 /* Base addresses, RM 2.3 */
 #define GPIOA 0x40020000
@@ -53,8 +52,5 @@
 
 /* RM 6.2: the core starts on the HSI. */
 #define HSI_HZ 16000000
-#define CORE_HZ_AT_RESET HSI_HZ
 
 #include "board/stm32.h"
-
-#endif

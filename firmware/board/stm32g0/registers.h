@@ -1,10 +1,7 @@
 /** What an STM32G0 has otherwise than others. "RM" is ST's RM0444. */
-#ifndef TAILSCOPE_BOARD_STM32G0_REGISTERS_H
-#define TAILSCOPE_BOARD_STM32G0_REGISTERS_H
+#pragma once
 
 /* Base addresses, RM 2.2 */
-#define RCC 0x40021000
-#define FLASH 0x40022000
 #define GPIOA 0x50000000
 #define GPIOB 0x50000400
 
@@ -31,8 +28,5 @@
 
 /* RM 5.2: the core starts on the HSI16. */
 #define HSI_HZ 16000000
-#define CORE_HZ_AT_RESET HSI_HZ
 
 #include "board/stm32.h"
-
-#endif

@@ -1,8 +1,5 @@
-#include "board/clock.h"
 
 #include "board/oscillators.h"
-#include "board_table.h"
-#include "registers.h"
 
 static bool start_oscillators(clock_source wanted);
 
@@ -24,13 +21,11 @@ bool clock_start(clock_source wanted) {
     if (!choose_voltage_range() || !start_oscillators(wanted) || !start_flash()) {
         return false;
     }
-    const uint32_t dividers = DIVIDER_BITS(BOARD_APB1_DIVIDER) << RCC_CFGR_PPRE1_Pos |
-                              DIVIDER_BITS(BOARD_APB2_DIVIDER) << RCC_CFGR_PPRE2_Pos;
     /* Half the clock for a microsecond or more: the regulator follows (6.1.5, 7.2.7). */
-    RCC_CFGR = dividers | RCC_CFGR_HPRE_HALF | RCC_CFGR_SW_PLL;
-    const bool switched = wait_for(&RCC_CFGR, RCC_CFGR_SWS_Msk, RCC_CFGR_SWS_PLL);
+    RCC_CFGR = BUS_DIVIDERS | RCC_CFGR_HPRE_HALF | RCC_CFGR_SW_PLL;
+    const bool switched = await_pll();
     (void)wait_polls(&RCC_CFGR, 0, 1, PLL_HALVED_POLLS);
-    RCC_CFGR = dividers | RCC_CFGR_SW_PLL;
+    RCC_CFGR = BUS_DIVIDERS | RCC_CFGR_SW_PLL;
     return switched;
 }
 

@@ -1,12 +1,5 @@
 /** What an STM32G4 has otherwise than others. "RM" is ST's RM0440. */
-#ifndef TAILSCOPE_BOARD_STM32G4_REGISTERS_H
-#define TAILSCOPE_BOARD_STM32G4_REGISTERS_H
-
-/* Base addresses, RM 2.2 */
-#define RCC 0x40021000
-#define FLASH 0x40022000
-#define GPIOA 0x48000000
-#define GPIOB 0x48000400
+#pragma once
 
 /* Reset and clock control, RM 7.4 */
 #define RCC_CFGR_OFFSET 0x08 /* 7.4.3 */
@@ -40,8 +33,5 @@
 
 /* RM 7.2: the core starts on the HSI16. */
 #define HSI_HZ 16000000
-#define CORE_HZ_AT_RESET HSI_HZ
 
 #include "board/stm32.h"
-
-#endif

@@ -1,12 +1,5 @@
 /** What an STM32L4 has otherwise than others. "RM" is ST's RM0351. */
-#ifndef TAILSCOPE_BOARD_STM32L4_REGISTERS_H
-#define TAILSCOPE_BOARD_STM32L4_REGISTERS_H
-
-/* Base addresses, RM 2.3 */
-#define RCC 0x40021000
-#define FLASH 0x40022000
-#define GPIOA 0x48000000
-#define GPIOB 0x48000400
+#pragma once
 
 /* Reset and clock control, RM 6.4 */
 #define RCC_CR_HSION (1u << 8)
@@ -42,5 +35,3 @@
 #define CORE_HZ_AT_RESET 4000000
 
 #include "board/stm32.h"
-
-#endif

@@ -5,8 +5,7 @@
  * (-fsanitize-coverage=trace-pc), so the sum is exact and the same each time. It is no forecast of
  * the board's instructions, but grows with them.
  */
-#ifndef TAILSCOPE_HEAP_ADVERSARY_PLAYER_H
-#define TAILSCOPE_HEAP_ADVERSARY_PLAYER_H
+#pragma once
 
 #include "../host/trace.h"
 #include "recipe.h"
@@ -42,5 +41,3 @@ player_outcome player_play(const recipe *played, player_goal goal, const player_
 
 /** The operations of what was played last. */
 const trace_operation *player_operations(void);
-
-#endif

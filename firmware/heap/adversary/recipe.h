@@ -3,8 +3,7 @@
  * free blocks in a pattern, and do all that over again with larger sizes, so that a few changes
  * lead from any heap to any other. It names no allocator and knows of none.
  */
-#ifndef TAILSCOPE_HEAP_ADVERSARY_RECIPE_H
-#define TAILSCOPE_HEAP_ADVERSARY_RECIPE_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -77,5 +76,3 @@ recipe recipe_draw(recipe_random *source, recipe_range sizes);
  */
 recipe recipe_breed(recipe_random *source, const recipe *parent, const recipe *other,
                     recipe_range sizes, bool touch);
-
-#endif

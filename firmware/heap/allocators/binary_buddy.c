@@ -15,6 +15,4 @@
 
 #include "buddy_system.h"
 
-const char *allocator_name(void) {
-    return "binary_buddy";
-}
+ALLOCATOR_NAME

@@ -2,12 +2,16 @@
  * allocator.h on an allocator of others that cannot tell how much is free. Requests are judged
  * before it sees them, and what it hands out is counted. An adapter includes this once, defines the
  * functions declared here, and sets `counted` in allocator_init(). It defines the rest of
- * allocator.h itself.
+ * allocator.h itself. Before, it may define CAN_REALLOCATE(payload): false if its reallocation
+ * cannot take this live payload.
  */
-#ifndef TAILSCOPE_HEAP_ALLOCATORS_COUNTED_ADAPTER_H
-#define TAILSCOPE_HEAP_ALLOCATORS_COUNTED_ADAPTER_H
+#pragma once
 
 #include "request.h"
+
+#ifndef CAN_REALLOCATE
+#define CAN_REALLOCATE(payload) true
+#endif
 
 static struct {
     size_t region_bytes; /* 0 without a heap */
@@ -19,9 +23,6 @@ static void *shipped_allocate(size_t size);
 
 /** As shipped_allocate(), at a multiple of `alignment`, a power of two. */
 static void *shipped_allocate_aligned(size_t size, size_t alignment);
-
-/** False if the allocator's own reallocation cannot take this live payload. */
-static bool shipped_can_reallocate(const void *payload);
 
 /** The payload resized, here or elsewhere; or NULL, and it stays as it was. */
 static void *shipped_reallocate(void *payload, size_t size);
@@ -51,7 +52,7 @@ allocator_result allocator_allocate_aligned(size_t size, size_t alignment) {
 
 allocator_result allocator_reallocate(void *payload, size_t size) {
     const heap_status status = request_judge(size, counted.region_bytes);
-    if (status != HEAP_OK || !shipped_can_reallocate(payload)) {
+    if (status != HEAP_OK || !CAN_REALLOCATE(payload)) {
         return request_refused(status != HEAP_OK ? status : HEAP_UNSUPPORTED);
     }
     const size_t usable_before = shipped_usable_bytes(payload);
@@ -81,5 +82,3 @@ size_t allocator_free_bytes(void) {
 uint32_t allocator_probes(void) {
     return 0;
 }
-
-#endif

@@ -56,11 +56,6 @@ static void *shipped_allocate_aligned(size_t size, size_t alignment) {
     return mspace_memalign(space, alignment, size);
 }
 
-static bool shipped_can_reallocate(const void *payload) {
-    (void)payload;
-    return true;
-}
-
 static void *shipped_reallocate(void *payload, size_t size) {
     return mspace_realloc(space, payload, size);
 }
@@ -118,6 +113,4 @@ bool allocator_check(void) {
     return look_around().sound;
 }
 
-const char *allocator_name(void) {
-    return "dlmalloc";
-}
+ALLOCATOR_NAME

@@ -44,11 +44,7 @@ allocator_result allocator_allocate_aligned(size_t size, size_t alignment) {
     return request_answer((void *)aligned, (size + 7u) & ~(size_t)7u);
 }
 
-allocator_result allocator_reallocate(void *payload, size_t size) {
-    (void)payload;
-    (void)size;
-    return request_refused(HEAP_UNSUPPORTED);
-}
+NO_REALLOCATION
 
 heap_status allocator_free(void *payload) {
     return payload == NULL ? HEAP_NULL : HEAP_UNSUPPORTED;
@@ -92,6 +88,4 @@ bool allocator_check(void) {
     return true; /* nothing to check: one counter */
 }
 
-const char *allocator_name(void) {
-    return "heap_1";
-}
+ALLOCATOR_NAME

@@ -6,6 +6,4 @@
  */
 #include "allocator.h"
 
-const char *allocator_name(void) {
-    return "heap_2";
-}
+ALLOCATOR_NAME

@@ -8,6 +8,4 @@
  */
 #include "allocator.h"
 
-const char *allocator_name(void) {
-    return "heap_4";
-}
+ALLOCATOR_NAME

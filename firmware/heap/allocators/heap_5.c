@@ -19,6 +19,4 @@ void shipped_start(void *region, size_t bytes) {
     vPortDefineHeapRegions(regions);
 }
 
-const char *allocator_name(void) {
-    return "heap_5";
-}
+ALLOCATOR_NAME

@@ -9,6 +9,4 @@
  * adds. */
 const allocator_overhead_bytes allocator_overhead = {.heap = 0, .block = 8, .smallest_block = 16};
 
-const char *allocator_name(void) {
-    return "linked_list_allocator";
-}
+ALLOCATOR_NAME

@@ -7,7 +7,6 @@
  * 4,096 bytes from sbrk, so at the region's end a part of a page stays unused. What it cannot tell
  * is counted beside it, or read off its chunks.
  */
-#include "allocator.h"
 #include "allocators/lea/chunks.h"
 #include "allocators/newlib/sbrk.h"
 
@@ -87,6 +86,4 @@ bool allocator_check(void) {
     return look_around().sound;
 }
 
-const char *allocator_name(void) {
-    return "newlib";
-}
+ALLOCATOR_NAME

@@ -68,6 +68,4 @@ bool allocator_check(void) {
     return true;
 }
 
-const char *allocator_name(void) {
-    return "newlib_nano";
-}
+ALLOCATOR_NAME

@@ -61,11 +61,7 @@ allocator_result allocator_allocate_aligned(size_t size, size_t alignment) {
         shifted_up(o1heapAllocate(heap, size + shifted_extra_bytes(alignment)), alignment, mark));
 }
 
-allocator_result allocator_reallocate(void *payload, size_t size) {
-    (void)payload;
-    (void)size;
-    return request_refused(HEAP_UNSUPPORTED);
-}
+NO_REALLOCATION
 
 /** What o1heapFree() presumes of the fragment, and asserts. */
 static inline bool is_used(const void *payload) {
@@ -151,6 +147,4 @@ bool allocator_check(void) {
     return heap == NULL || o1heapDoInvariantsHold(heap);
 }
 
-const char *allocator_name(void) {
-    return "o1heap";
-}
+ALLOCATOR_NAME

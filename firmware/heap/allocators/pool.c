@@ -16,9 +16,7 @@
  * A free is refused if no block begins there. A second free is not seen: to tell it apart, each
  * block would need a mark.
  */
-#include <stdbool.h>
 
-#include "allocator.h"
 #include "region.h"
 #include "request.h"
 
@@ -214,6 +212,4 @@ bool allocator_check(void) {
     return free_bytes == heap.free_bytes;
 }
 
-const char *allocator_name(void) {
-    return "pool";
-}
+ALLOCATOR_NAME

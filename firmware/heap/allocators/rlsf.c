@@ -7,6 +7,4 @@
 /* A block at the end that is never free. */
 const allocator_overhead_bytes allocator_overhead = {.heap = 16, .block = 8, .smallest_block = 16};
 
-const char *allocator_name(void) {
-    return "rlsf";
-}
+ALLOCATOR_NAME

@@ -4,11 +4,7 @@
  * leads back. Each adapter says how a mark differs from what the allocator itself leaves in the
  * word before a live payload: (word & mask) == tag holds for marks alone.
  */
-#ifndef TAILSCOPE_HEAP_ALLOCATORS_SHIFTED_H
-#define TAILSCOPE_HEAP_ALLOCATORS_SHIFTED_H
-
-#include <stddef.h>
-#include <stdint.h>
+#pragma once
 
 #include "allocator.h"
 #include "require.h"
@@ -68,5 +64,3 @@ static inline allocator_extent shifted_extent(const void *payload, shifted_mark 
                                               size_t header_bytes, size_t usable_bytes) {
     return extent_around(payload, header_bytes + shifted_offset(payload, mark), usable_bytes);
 }
-
-#endif

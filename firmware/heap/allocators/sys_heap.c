@@ -8,7 +8,6 @@
  * payload. It can tell its free bytes only with an option that Zephyr has off by default, so they
  * are counted here. The rest is read by a walk, with the functions of its private heap.h.
  */
-#include <stdbool.h>
 #include <string.h>
 #include <zephyr/sys/sys_heap.h>
 #include <zephyr/sys/util.h>
@@ -45,11 +44,6 @@ static void *shipped_allocate(size_t size) {
 
 static void *shipped_allocate_aligned(size_t size, size_t alignment) {
     return sys_heap_aligned_alloc(&heap, alignment < ALIGNMENT ? ALIGNMENT : alignment, size);
-}
-
-static bool shipped_can_reallocate(const void *payload) {
-    (void)payload;
-    return true;
 }
 
 static void *shipped_reallocate(void *payload, size_t size) {
@@ -120,6 +114,4 @@ bool allocator_check(void) {
     return true;
 }
 
-const char *allocator_name(void) {
-    return "sys_heap";
-}
+ALLOCATOR_NAME

@@ -10,6 +10,4 @@
 const allocator_overhead_bytes allocator_overhead = {
     .heap = 384, .block = 12, .smallest_block = 32};
 
-const char *allocator_name(void) {
-    return "talc";
-}
+ALLOCATOR_NAME

@@ -20,10 +20,8 @@
  *
  * Probes: 1 if the request's own octave has a block, 2 if the search had to climb to a higher one.
  */
-#include <stdbool.h>
 #include <string.h>
 
-#include "allocator.h"
 #include "region.h"
 #include "request.h"
 #include "tlsf_slots.h"
@@ -484,6 +482,4 @@ bool allocator_check(void) {
            free_bytes == heap.free_bytes && lists_check(free_blocks);
 }
 
-const char *allocator_name(void) {
-    return "tlsf_compact";
-}
+ALLOCATOR_NAME

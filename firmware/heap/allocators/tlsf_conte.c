@@ -84,11 +84,6 @@ static void *shipped_allocate_aligned(size_t size, size_t alignment) {
                            : lv_tlsf_memalign(control, alignment, round_up(size));
 }
 
-static bool shipped_can_reallocate(const void *payload) {
-    (void)payload;
-    return true;
-}
-
 static void *shipped_reallocate(void *payload, size_t size) {
     return lv_tlsf_realloc(control, payload, round_up(size));
 }
@@ -134,6 +129,4 @@ bool allocator_check(void) {
            (lv_tlsf_check(control) == 0 && lv_tlsf_check_pool(pool) == 0);
 }
 
-const char *allocator_name(void) {
-    return "tlsf_conte";
-}
+ALLOCATOR_NAME

@@ -14,6 +14,4 @@ _Static_assert(TAILSCOPE_HEAP_BYTES <= 65536,
 /* The region's first word is never used, since offset 0 is the crate's "none". */
 const allocator_overhead_bytes allocator_overhead = {.heap = 4, .block = 4, .smallest_block = 8};
 
-const char *allocator_name(void) {
-    return "tlsf_crate";
-}
+ALLOCATOR_NAME

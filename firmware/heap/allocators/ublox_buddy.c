@@ -21,6 +21,4 @@ _Static_assert(TAILSCOPE_REMAINDER_FIRST <= 1u, "TAILSCOPE_REMAINDER_FIRST is 0 
 
 #include "buddy_system.h"
 
-const char *allocator_name(void) {
-    return "ublox_buddy";
-}
+ALLOCATOR_NAME

@@ -7,8 +7,14 @@
  * It cannot tell its free bytes without a walk, so they are counted here. The rest is read off the
  * headers, whose layout is private (umm_malloc.c, umm_block).
  */
-#include "allocators/counted_adapter.h"
 #include "allocators/shifted.h"
+
+#define FREE 0x8000u
+static const shifted_mark mark = {.mask = FREE, .tag = FREE};
+
+/* umm_realloc() would take a shifted payload for another block. */
+#define CAN_REALLOCATE(payload) (shifted_offset(payload, mark) == 0)
+#include "allocators/counted_adapter.h"
 
 /* These take size_t from whoever includes them. */
 #include "umm_malloc.h"
@@ -16,7 +22,6 @@
 
 #define UNIT_BYTES 8u
 #define HEADER_BYTES 4u
-#define FREE 0x8000u
 
 /** A unit that begins a block. Links are numbers of units. */
 typedef struct {
@@ -24,8 +29,6 @@ typedef struct {
     uint16_t next_free, prev_free;
 } unit;
 _Static_assert(sizeof(unit) == UNIT_BYTES, "the unit of umm_malloc");
-
-static const shifted_mark mark = {.mask = FREE, .tag = FREE};
 
 static const unit *units;
 
@@ -51,11 +54,6 @@ static void *shipped_allocate(size_t size) {
 
 static void *shipped_allocate_aligned(size_t size, size_t alignment) {
     return shifted_up(umm_malloc(size + shifted_extra_bytes(alignment)), alignment, mark);
-}
-
-/** umm_realloc() would take a shifted payload for another block. */
-static bool shipped_can_reallocate(const void *payload) {
-    return shifted_offset(payload, mark) == 0;
 }
 
 static void *shipped_reallocate(void *payload, size_t size) {
@@ -133,6 +131,4 @@ int umm_printf(const char *format, ...) {
     return 0;
 }
 
-const char *allocator_name(void) {
-    return "umm_malloc";
-}
+ALLOCATOR_NAME

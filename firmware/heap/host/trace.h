@@ -3,8 +3,7 @@
  * words, kind, slot, bytes, alignment. firmware/build/host_heap.py writes it and sees to it that a
  * slot is live when it is freed or resized, and empty when it is allocated into.
  */
-#ifndef TAILSCOPE_HEAP_HOST_TRACE_H
-#define TAILSCOPE_HEAP_HOST_TRACE_H
+#pragma once
 
 #include <stdint.h>
 
@@ -19,5 +18,3 @@ typedef struct {
     uint32_t size;
     uint32_t alignment; /**< 0: the allocator's own */
 } trace_operation;
-
-#endif

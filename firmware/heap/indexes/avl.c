@@ -235,6 +235,4 @@ bool heap_index_check(uint32_t free_blocks) {
            filed == free_blocks;
 }
 
-const char *heap_index_name(void) {
-    return "avl";
-}
+INDEX_NAME

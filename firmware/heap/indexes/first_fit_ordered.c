@@ -11,14 +11,8 @@
  * Probes: one for each block that the search looks at. The walk that files is not counted. It shows
  * in the length of the critical section, above all of frees.
  */
-#include "free_list.h"
-#include "index.h"
-
-static heap_block *list;
-
-void heap_index_reset(void) {
-    list = NULL;
-}
+#define ONE_LIST_IN_ORDER
+#include "one_list.h"
 
 void heap_index_insert(heap_block *block) {
     heap_block *before = NULL;
@@ -47,9 +41,7 @@ heap_block *heap_index_find(uint32_t size, uint32_t *probes) {
 }
 
 bool heap_index_check(uint32_t free_blocks) {
-    uint32_t filed = 0;
-    if (!free_list_check(list, BLOCK_SMALLEST_PAYLOAD, UINT32_MAX, &filed) ||
-        filed != free_blocks) {
+    if (!one_list_check(free_blocks)) {
         return false;
     }
     for (const heap_block *block = list; block != NULL; block = free_list_links(block)->next) {
@@ -61,6 +53,4 @@ bool heap_index_check(uint32_t free_blocks) {
     return true;
 }
 
-const char *heap_index_name(void) {
-    return "first_fit_ordered";
-}
+INDEX_NAME

@@ -37,6 +37,4 @@ bool heap_index_check(uint32_t free_blocks) {
     return power_bins_check(&bins, free_blocks);
 }
 
-const char *heap_index_name(void) {
-    return "half_fit";
-}
+INDEX_NAME

@@ -263,6 +263,4 @@ bool heap_index_check(uint32_t free_blocks) {
     return victim_check(&filed) && filed == free_blocks && bin_map >> BINS == 0;
 }
 
-const char *heap_index_name(void) {
-    return "half_tree";
-}
+INDEX_NAME

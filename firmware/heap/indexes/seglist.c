@@ -62,6 +62,4 @@ bool heap_index_check(uint32_t free_blocks) {
     return filed == free_blocks;
 }
 
-const char *heap_index_name(void) {
-    return "seglist";
-}
+INDEX_NAME

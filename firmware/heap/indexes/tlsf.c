@@ -92,6 +92,4 @@ bool heap_index_check(uint32_t free_blocks) {
     return filed == free_blocks && octave_map >> OCTAVES == 0;
 }
 
-const char *heap_index_name(void) {
-    return "tlsf";
-}
+INDEX_NAME

@@ -1,5 +1,4 @@
 /** How a FreeRTOS project's heap begins, and what it is called. */
-#include <stdint.h>
 
 #include "allocator.h"
 #include "allocators/freertos/shipped.h"

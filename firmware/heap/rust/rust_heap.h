@@ -2,10 +2,7 @@
  * The C side of this package: one Rust allocator over one region. A feature of Cargo.toml chooses
  * it. No two of these functions run at once.
  */
-#ifndef TAILSCOPE_HEAP_RUST_HEAP_H
-#define TAILSCOPE_HEAP_RUST_HEAP_H
-
-#include <stddef.h>
+#pragma once
 
 #include "allocator.h"
 
@@ -46,5 +43,3 @@ const void *rust_heap_block_begin(const void *payload);
 
 /** Called where the crate panics: it found its heap damaged. */
 _Noreturn void rust_heap_panic(void);
-
-#endif

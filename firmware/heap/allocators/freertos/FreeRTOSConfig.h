@@ -1,7 +1,6 @@
 /* The kernel's configuration as its heaps see it: the kernel itself is built without dynamic
  * allocation. */
-#ifndef TAILSCOPE_HEAP_ALLOCATORS_FREERTOS_CONFIG_H
-#define TAILSCOPE_HEAP_ALLOCATORS_FREERTOS_CONFIG_H
+#pragma once
 
 #include "kernel/FreeRTOSConfig.h"
 
@@ -9,5 +8,3 @@
 #define configSUPPORT_DYNAMIC_ALLOCATION 1
 #define configAPPLICATION_ALLOCATED_HEAP 1
 #define configTOTAL_HEAP_SIZE ((size_t)TAILSCOPE_HEAP_BYTES)
-
-#endif

@@ -61,11 +61,7 @@ allocator_result allocator_allocate_aligned(size_t size, size_t alignment) {
     return answer(shifted_up(pvPortMalloc(size + shifted_extra_bytes(alignment)), alignment, mark));
 }
 
-allocator_result allocator_reallocate(void *payload, size_t size) {
-    (void)payload;
-    (void)size;
-    return request_refused(HEAP_UNSUPPORTED);
-}
+NO_REALLOCATION
 
 static inline bool is_live(const void *payload);
 

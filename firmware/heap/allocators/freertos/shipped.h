@@ -2,8 +2,7 @@
  * What FreeRTOS's heaps have in common, for their adapters. Macros rename their functions
  * (shipped.cmake), because pvPortMalloc() and the rest are the facade's here.
  */
-#ifndef TAILSCOPE_HEAP_ALLOCATORS_FREERTOS_SHIPPED_H
-#define TAILSCOPE_HEAP_ALLOCATORS_FREERTOS_SHIPPED_H
+#pragma once
 
 #include <stddef.h>
 
@@ -15,5 +14,3 @@ void vPortHeapResetState(void);
 
 /** Makes the heap what it is at start-up, over the region that it was built with. */
 void shipped_start(void *region, size_t bytes);
-
-#endif

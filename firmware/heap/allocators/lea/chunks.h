@@ -3,8 +3,7 @@
  * tile the heap. Each begins with a word that belongs to the chunk before it while that one is
  * live, and with its size, whose lowest bit says that the chunk before it is live.
  */
-#ifndef TAILSCOPE_HEAP_ALLOCATORS_LEA_CHUNKS_H
-#define TAILSCOPE_HEAP_ALLOCATORS_LEA_CHUNKS_H
+#pragma once
 
 #include "allocator.h"
 
@@ -55,5 +54,3 @@ static inline lea_survey lea_look_around(const lea_chunk *first, const lea_chunk
     }
     return found;
 }
-
-#endif

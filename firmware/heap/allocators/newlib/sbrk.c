@@ -53,11 +53,6 @@ static void *shipped_allocate_aligned(size_t size, size_t alignment) {
     return alignment <= 8u ? shipped_allocate(size) : _memalign_r(&newlib_reent, alignment, size);
 }
 
-static bool shipped_can_reallocate(const void *payload) {
-    (void)payload;
-    return true;
-}
-
 static void *shipped_reallocate(void *payload, size_t size) {
     return _realloc_r(&newlib_reent, payload, size);
 }

@@ -2,8 +2,7 @@
  * What newlib's allocators stand on: memory that grows by sbrk over the region, and locks that do
  * nothing, since the facade locks.
  */
-#ifndef TAILSCOPE_HEAP_ALLOCATORS_NEWLIB_SBRK_H
-#define TAILSCOPE_HEAP_ALLOCATORS_NEWLIB_SBRK_H
+#pragma once
 
 #include <reent.h>
 #include <stddef.h>
@@ -22,5 +21,3 @@ size_t newlib_sbrk_rest_bytes(void);
 
 /** Makes the allocator itself what it is at start-up. */
 void newlib_reset(void);
-
-#endif

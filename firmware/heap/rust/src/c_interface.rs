@@ -86,14 +86,15 @@ pub unsafe extern "C" fn rust_heap_usable_bytes(payload: *const u8) -> usize {
 /// Under the facade's lock; `space` may be written.
 #[no_mangle]
 pub unsafe extern "C" fn rust_heap_read_free(space: *mut FreeSpace) {
-    space.write(heap().free_space());
+    let blocks = heap().free_blocks();
+    space.write(blocks.map_or_else(FreeSpace::default, Iterator::collect));
 }
 
 /// # Safety
 /// Under the facade's lock.
 #[no_mangle]
 pub unsafe extern "C" fn rust_heap_largest_free() -> usize {
-    heap().largest_free()
+    heap().free_blocks().and_then(Iterator::max).unwrap_or(0)
 }
 
 /// # Safety

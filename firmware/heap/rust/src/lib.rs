@@ -1,26 +1,11 @@
 #![no_std]
 //! Allocators of the Rust world as their crates ship them, behind the C interface of `rust_heap.h`.
-//! A feature chooses one; the others are not compiled.
-
-#[cfg(not(any(
-    feature = "tlsf",
-    feature = "rlsf",
-    feature = "linked_list_allocator",
-    feature = "buddy_system_allocator",
-    feature = "talc"
-)))]
-compile_error!(
-    "choose one: --features tlsf, rlsf, linked_list_allocator, buddy_system_allocator or talc"
-);
+//! A feature chooses one, and one must be chosen; the others are not compiled.
 
 mod c_interface;
 mod shipped;
 
-#[cfg(any(
-    feature = "linked_list_allocator",
-    feature = "buddy_system_allocator",
-    feature = "talc"
-))]
+#[allow(dead_code)] // two of the crates need none
 mod kept_layout;
 
 #[cfg_attr(feature = "tlsf", path = "tlsf.rs")]

@@ -1,7 +1,7 @@
 //! The crate `rlsf` with 16 second-level lists, as TLSF's authors and the other TLSFs here, and
 //! first levels for 128 KiB.
 
-use crate::shipped::{FreeSpace, Payload, Shipped};
+use crate::shipped::{Payload, Shipped};
 use core::alloc::Layout;
 use core::ptr::NonNull;
 use rlsf::{Tlsf, GRANULARITY};
@@ -82,28 +82,10 @@ impl Shipped for Chosen {
         }
     }
 
-    fn largest_free(&self) -> usize {
-        let Some(pool) = self.pool else {
-            return 0;
-        };
+    fn free_blocks(&self) -> Option<impl Iterator<Item = usize>> {
         // Safety: `pool` is what `insert_free_block_ptr` took.
-        let blocks = unsafe { self.lists.iter_blocks(pool) };
-        blocks
-            .filter(|block| !block.is_occupied())
-            .map(|block| block.max_payload_size())
-            .max()
-            .unwrap_or(0)
-    }
-
-    fn free_space(&self) -> FreeSpace {
-        let Some(pool) = self.pool else {
-            return FreeSpace::default();
-        };
-        // Safety: `pool` is what `insert_free_block_ptr` took.
-        let blocks = unsafe { self.lists.iter_blocks(pool) };
-        blocks
-            .filter(|block| !block.is_occupied())
-            .map(|block| block.max_payload_size())
-            .collect()
+        let blocks = unsafe { self.lists.iter_blocks(self.pool?) };
+        let free = blocks.filter(|block| !block.is_occupied());
+        Some(free.map(|block| block.max_payload_size()))
     }
 }

@@ -73,13 +73,8 @@ pub trait Shipped {
     /// `payload` is live.
     unsafe fn block_begin(payload: NonNull<u8>) -> NonNull<u8>;
 
-    /// Payload of the largest free block, by a walk; 0 where the crate shows nobody its blocks.
-    fn largest_free(&self) -> usize {
-        0
-    }
-
-    /// Walks the region; zeros where the crate shows nobody its blocks.
-    fn free_space(&self) -> FreeSpace {
-        FreeSpace::default()
+    /// Payload bytes of each free block, by a walk; `None` where the crate shows nobody its blocks.
+    fn free_blocks(&self) -> Option<impl Iterator<Item = usize>> {
+        None::<core::iter::Empty<_>>
     }
 }

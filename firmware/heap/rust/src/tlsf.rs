@@ -6,7 +6,7 @@
 //! pool's first payload is aligned, so is every other. Asking for the alignment (`memalign`) would
 //! search for 12 bytes more and cut a fragment off the front of every other block.
 
-use crate::shipped::{FreeSpace, Payload, Shipped};
+use crate::shipped::{Payload, Shipped};
 use core::alloc::Layout;
 use core::mem::{size_of, MaybeUninit};
 use core::num::NonZeroU16;
@@ -78,20 +78,8 @@ impl Shipped for Chosen {
         payload.sub(size_of::<u32>())
     }
 
-    fn largest_free(&self) -> usize {
-        self.0
-            .blocks()
-            .filter(|block| block.is_free())
-            .map(|block| block.usable_size().into())
-            .max()
-            .unwrap_or(0)
-    }
-
-    fn free_space(&self) -> FreeSpace {
-        self.0
-            .blocks()
-            .filter(|block| block.is_free())
-            .map(|block| block.usable_size().into())
-            .collect()
+    fn free_blocks(&self) -> Option<impl Iterator<Item = usize>> {
+        let free = self.0.blocks().filter(|block| block.is_free());
+        Some(free.map(|block| block.usable_size().into()))
     }
 }

@@ -49,19 +49,13 @@ fn tell<const FLL: usize>() {
     unsafe { printf(c"%d %d %d\n".as_ptr(), fll, bytes, c_int::from(largest)) };
 }
 
+macro_rules! tell_each {
+    ($($fll:literal)*) => { $(tell::<$fll>();)* };
+}
+
 #[no_mangle]
 pub extern "C" fn main() -> c_int {
-    tell::<1>();
-    tell::<2>();
-    tell::<3>();
-    tell::<4>();
-    tell::<5>();
-    tell::<6>();
-    tell::<7>();
-    tell::<8>();
-    tell::<9>();
-    tell::<10>();
-    tell::<11>();
+    tell_each!(1 2 3 4 5 6 7 8 9 10 11);
     0
 }
 

@@ -2,8 +2,7 @@
  * What sys_heap takes of Zephyr's util.h. All of Zephyr's options are off, and what depends on one
  * is left out.
  */
-#ifndef TAILSCOPE_STANDS_IN_FOR_ZEPHYR_SYS_UTIL_H
-#define TAILSCOPE_STANDS_IN_FOR_ZEPHYR_SYS_UTIL_H
+#pragma once
 
 #include <stdint.h>
 
@@ -19,5 +18,3 @@
 #define MAX(a, b) ((a) > (b) ? (a) : (b))
 #define min(a, b) MIN(a, b)
 #define max(a, b) MAX(a, b)
-
-#endif
