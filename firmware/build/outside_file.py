@@ -147,7 +147,7 @@ def first_look(
         sources += [heap]
     else:
         adapter = "allocators/freertos/shipped.c" if "OUTSIDE_TILES" in macros else "outside/freertos_plain.c"
-        sources += [HEAP / "outside/freertos_file.c", HEAP / "outside/freertos_start.c", HEAP / adapter]
+        sources += [HEAP / "outside/freertos_file.c", HEAP / "allocators/freertos/start.c", HEAP / adapter]
         own = [f"-D{name}=shipped_{name}" for name in _RENAMED] + ["-DucHeap=heap_region"]
         own += [f'-DTAILSCOPE_OUTSIDE_FILE="{heap.name}"']
         own += [f"-D{macro}" for macro in macros]

@@ -62,6 +62,11 @@ static inline allocator_extent extent_around(const void *payload, size_t header_
                               .end = (uintptr_t)payload + usable_bytes};
 }
 
+/** All of a free block, of which `payload_bytes` may be used; 0 if there is none. */
+static inline size_t with_header(size_t payload_bytes, size_t header_bytes) {
+    return payload_bytes == 0 ? 0 : payload_bytes + header_bytes;
+}
+
 /** Takes over `bytes` bytes at `region` (16-byte aligned): afterwards nothing is live. */
 void allocator_init(void *region, size_t bytes);
 

@@ -51,24 +51,22 @@ typedef struct {
     uint16_t mark;
 } buddy_header;
 
-typedef struct buddy_block buddy_block;
-
-/** The links of a free block, which are its payload. */
 typedef struct {
-    buddy_block *next;
-    buddy_block *previous; /* NULL for the head */
-} buddy_links;
-
-struct buddy_block {
     buddy_header header;
-};
+} heap_block;
+
+static void *block_payload(const heap_block *block) {
+    return (uint8_t *)(uintptr_t)block + BUDDY_HEADER_BYTES;
+}
+
+#include "links.h"
 
 #if BUDDY_REMAINDER_FIRST
 
 typedef struct {
     uint32_t units; /* of the region */
     uint32_t free_bytes;
-    buddy_block *lists[BUDDY_LEVELS];
+    heap_block *lists[BUDDY_LEVELS];
 } buddy_management;
 
 static const buddy_management before_reset; /* no units: nothing is served, and nothing written */
@@ -94,7 +92,7 @@ static struct {
     uint32_t units; /* of the region */
     uint32_t free_bytes;
     uint32_t probes;
-    buddy_block *lists[BUDDY_LEVELS];
+    heap_block *lists[BUDDY_LEVELS];
 } heap;
 
 #define HEAP heap
@@ -124,78 +122,59 @@ static uint32_t payload_bytes(uint32_t level) {
     return block_bytes(level) - BUDDY_HEADER_BYTES;
 }
 
-static void *payload_of(const buddy_block *block) {
-    return (uint8_t *)(uintptr_t)block + BUDDY_HEADER_BYTES;
-}
-
 /** The header of a payload, or the mark of an aligned one: BUDDY_HEADER_BYTES before it. */
-static buddy_block *header_before(const void *payload) {
-    return (buddy_block *)((uintptr_t)payload - BUDDY_HEADER_BYTES);
+static heap_block *header_before(const void *payload) {
+    return (heap_block *)((uintptr_t)payload - BUDDY_HEADER_BYTES);
 }
 
-static buddy_block *block_at(uint32_t number) {
-    return (buddy_block *)(void *)(BASE + (number - first_number()) * BUDDY_UNIT_BYTES);
+static heap_block *block_at(uint32_t number) {
+    return (heap_block *)(void *)(BASE + (number - first_number()) * BUDDY_UNIT_BYTES);
 }
 
-static uint32_t number_of(const buddy_block *block) {
+static uint32_t number_of(const heap_block *block) {
     return first_number() + (uint32_t)((const uint8_t *)block - BASE) / BUDDY_UNIT_BYTES;
 }
 
-static void mark(buddy_block *block, uint16_t as, uint32_t level) {
+static void mark(heap_block *block, uint16_t as, uint32_t level) {
     block->header = (buddy_header){.value = (uint16_t)level, .mark = as};
 }
 
 /* Free blocks */
 
-static buddy_links *links_of(const buddy_block *block) {
-    return payload_of(block);
-}
-
-static bool is_free_at(const buddy_block *block, uint32_t level);
+static bool is_free_at(const heap_block *block, uint32_t level);
 static heap_status judge_free(const void *payload);
 
-static void file(buddy_block *block, uint32_t level) {
-    buddy_block *const second = HEAP.lists[level];
+static void file(heap_block *block, uint32_t level) {
+    heap_block *const second = HEAP.lists[level];
     mark(block, MARK_FREE, level);
-    *links_of(block) = (buddy_links){.next = second, .previous = NULL};
+    *free_list_links(block) = (free_links){.next = second, .previous = NULL};
     if (second != NULL) {
-        links_of(second)->previous = block;
+        free_list_links(second)->previous = block;
     }
     HEAP.lists[level] = block;
     HEAP.free_bytes += payload_bytes(level);
 }
 
-static void take_out(buddy_block *block, uint32_t level) {
-    const buddy_links links = *links_of(block);
+static void take_out(heap_block *block, uint32_t level) {
     HEAP_REQUIRE(level < BUDDY_LEVELS && is_free_at(block, level));
-    HEAP_REQUIRE(links.previous == NULL ? HEAP.lists[level] == block
-                                        : links_of(links.previous)->next == block);
-    HEAP_REQUIRE(links.next == NULL || links_of(links.next)->previous == block);
-    if (links.previous != NULL) {
-        links_of(links.previous)->next = links.next;
-    } else {
-        HEAP.lists[level] = links.next;
-    }
-    if (links.next != NULL) {
-        links_of(links.next)->previous = links.previous;
-    }
+    free_list_unlink(&HEAP.lists[level], block);
     HEAP.free_bytes -= payload_bytes(level);
 }
 
 /** The buddy of the block of `level` with this number, if all of it lies in the region. */
-static buddy_block *buddy_of(uint32_t number, uint32_t level) {
+static heap_block *buddy_of(uint32_t number, uint32_t level) {
     const uint32_t buddy = number ^ 1u << level;
     const bool whole = level + 1u < BUDDY_LEVELS && buddy >= first_number() &&
                        buddy + (1u << level) <= first_number() + HEAP.units;
     return whole ? block_at(buddy) : NULL;
 }
 
-static bool is_free_at(const buddy_block *block, uint32_t level) {
+static bool is_free_at(const heap_block *block, uint32_t level) {
     return block != NULL && block->header.mark == MARK_FREE && block->header.value == level;
 }
 
 /** Halves the block from `level` down to `wanted`, filing each second half. */
-static void halve(buddy_block *block, uint32_t level, uint32_t wanted) {
+static void halve(heap_block *block, uint32_t level, uint32_t wanted) {
     const uint32_t number = number_of(block);
     while (level > wanted) {
         level--;
@@ -204,9 +183,9 @@ static void halve(buddy_block *block, uint32_t level, uint32_t wanted) {
 }
 
 /** Files the block, merged with its buddy as long as that is free. */
-static void merge_and_file(buddy_block *block, uint32_t level) {
+static void merge_and_file(heap_block *block, uint32_t level) {
     uint32_t number = number_of(block);
-    buddy_block *buddy = buddy_of(number, level);
+    heap_block *buddy = buddy_of(number, level);
     while (is_free_at(buddy, level)) {
         take_out(buddy, level);
         mark(block_at(number | 1u << level), MARK_MERGED, 0); /* the second of the two */
@@ -247,10 +226,10 @@ static uint32_t level_for(uint32_t size) {
 }
 
 /** A block of `level`, marked live, or NULL. */
-static buddy_block *take(uint32_t level) {
+static heap_block *take(uint32_t level) {
     for (uint32_t found = level; found < BUDDY_LEVELS; found++) {
         PROBES++;
-        buddy_block *const block = HEAP.lists[found];
+        heap_block *const block = HEAP.lists[found];
         if (block != NULL) {
             take_out(block, found);
             halve(block, found, level);
@@ -268,11 +247,11 @@ allocator_result allocator_allocate(size_t size) {
         return request_refused(status);
     }
     const uint32_t level = level_for((uint32_t)size);
-    buddy_block *const block = take(level);
+    heap_block *const block = take(level);
     if (block == NULL) {
         return request_refused(HEAP_OUT_OF_MEMORY);
     }
-    return request_served(payload_of(block), payload_bytes(level));
+    return request_served(block_payload(block), payload_bytes(level));
 }
 
 /** Moves an allocation's payload up to a multiple of `alignment`; the word before it leads back. */
@@ -280,7 +259,7 @@ static allocator_result align(allocator_result whole, uintptr_t alignment) {
     const uintptr_t own = (uintptr_t)whole.payload;
     const uintptr_t aligned = (own + alignment - 1u) & ~(alignment - 1u);
     if (aligned != own) {
-        buddy_block *const before = header_before((void *)aligned);
+        heap_block *const before = header_before((void *)aligned);
         mark(before, MARK_ALIGNED, (uint32_t)(aligned - own) / 8u);
         whole.payload = (void *)aligned;
         whole.usable_bytes -= aligned - own;
@@ -304,8 +283,8 @@ allocator_result allocator_allocate_aligned(size_t size, size_t alignment) {
 /* Checking and freeing */
 
 /** The block of a payload, which may be an aligned one within it. */
-static buddy_block *block_of(const void *payload) {
-    buddy_block *const before = header_before(payload);
+static heap_block *block_of(const void *payload) {
+    heap_block *const before = header_before(payload);
     if (before->header.mark != MARK_ALIGNED) {
         return before;
     }
@@ -319,7 +298,7 @@ static bool is_possible(const void *block) {
 }
 
 /** True if a block of the level in its header may begin where `block` lies. */
-static bool is_sound(const buddy_block *block) {
+static bool is_sound(const heap_block *block) {
     const uint32_t unnumbered = first_number() * BUDDY_UNIT_BYTES; /* bytes ahead of the first */
     const uint32_t offset = unnumbered + (uint32_t)((const uint8_t *)block - BASE);
     const uint32_t level = block->header.value;
@@ -337,7 +316,7 @@ static heap_status judge_free(const void *payload) {
     if (!is_possible(header_before(payload)) || !is_possible(block_of(payload))) {
         return HEAP_FOREIGN;
     }
-    const buddy_block *const block = block_of(payload);
+    const heap_block *const block = block_of(payload);
     if (block->header.mark == MARK_FREE || block->header.mark == MARK_MERGED) {
         return HEAP_DOUBLE_FREE;
     }
@@ -353,8 +332,8 @@ heap_status allocator_free(void *payload) {
     if (status != HEAP_OK) {
         return status;
     }
-    buddy_block *const block = block_of(payload);
-    buddy_block *const before = header_before(payload);
+    heap_block *const block = block_of(payload);
+    heap_block *const before = header_before(payload);
     if (before != block) {
         mark(before, MARK_MERGED, 0); /* a second free of it must not lead to the block */
     }
@@ -368,10 +347,10 @@ heap_status allocator_free(void *payload) {
  * Makes a live block smaller, if it can be halved. An aligned payload stays where it is and keeps
  * its block.
  */
-static allocator_result resize(void *payload, buddy_block *block, uint32_t size,
+static allocator_result resize(void *payload, heap_block *block, uint32_t size,
                                uint32_t usable_bytes) {
     const uint32_t level = block->header.value;
-    if (payload != payload_of(block)) {
+    if (payload != block_payload(block)) {
         return request_served(payload, usable_bytes);
     }
     const uint32_t wanted = level_for(size);
@@ -414,9 +393,9 @@ size_t allocator_usable_size(const void *payload) {
     if (!live) {
         return 0;
     }
-    const buddy_block *const block = block_of(payload);
+    const heap_block *const block = block_of(payload);
     return payload_bytes(block->header.value) -
-           (size_t)((const uint8_t *)payload - (uint8_t *)payload_of(block));
+           (size_t)((const uint8_t *)payload - (uint8_t *)block_payload(block));
 }
 
 size_t allocator_free_bytes(void) {
@@ -435,8 +414,8 @@ size_t allocator_largest_free_block(void) {
 allocator_free_space allocator_read_free(void) {
     allocator_free_space space = {.bytes = HEAP.free_bytes};
     for (uint32_t level = BUDDY_LEVELS; level > 0; level--) {
-        for (const buddy_block *block = HEAP.lists[level - 1u]; block != NULL;
-             block = links_of(block)->next) {
+        for (const heap_block *block = HEAP.lists[level - 1u]; block != NULL;
+             block = free_list_links(block)->next) {
             space.blocks++;
             space.smallest_block = payload_bytes(level - 1u);
         }
@@ -445,18 +424,13 @@ allocator_free_space allocator_read_free(void) {
 }
 
 allocator_extent allocator_extent_of(const void *payload) {
-    const buddy_block *const block = block_of(payload);
+    const heap_block *const block = block_of(payload);
     const uint32_t level = block->header.value;
-    return extent_around(payload_of(block), BUDDY_HEADER_BYTES, payload_bytes(level));
+    return extent_around(block_payload(block), BUDDY_HEADER_BYTES, payload_bytes(level));
 }
 
 size_t allocator_largest_free_extent(void) {
-    for (uint32_t level = BUDDY_LEVELS; level > 0; level--) {
-        if (HEAP.lists[level - 1u] != NULL) {
-            return block_bytes(level - 1u);
-        }
-    }
-    return 0;
+    return with_header(allocator_largest_free_block(), BUDDY_HEADER_BYTES);
 }
 
 uint32_t allocator_probes(void) {
@@ -465,11 +439,11 @@ uint32_t allocator_probes(void) {
 
 /** Walks the list of `level`, adding its length to `*filed`; false if a link leads astray. */
 static bool list_check(uint32_t level, uint32_t *filed) {
-    const buddy_block *previous = NULL;
-    for (const buddy_block *block = HEAP.lists[level]; block != NULL;
-         block = links_of(block)->next) {
+    const heap_block *previous = NULL;
+    for (const heap_block *block = HEAP.lists[level]; block != NULL;
+         block = free_list_links(block)->next) {
         const bool sound = is_possible(block) && is_free_at(block, level) && is_sound(block) &&
-                           links_of(block)->previous == previous && *filed < HEAP.units;
+                           free_list_links(block)->previous == previous && *filed < HEAP.units;
         if (!sound) {
             return false;
         }
@@ -484,7 +458,7 @@ bool allocator_check(void) {
     uint32_t free_bytes = 0;
     uint32_t number = first_number();
     while (number < first_number() + HEAP.units) {
-        const buddy_block *const block = block_at(number);
+        const heap_block *const block = block_at(number);
         const bool is_free = block->header.mark == MARK_FREE;
         if (!(is_free || block->header.mark == MARK_LIVE) || !is_sound(block)) {
             return false;

@@ -104,8 +104,7 @@ allocator_extent allocator_extent_of(const void *payload) {
 }
 
 size_t allocator_largest_free_extent(void) {
-    const size_t largest = look_around().largest;
-    const size_t extent = largest == 0 ? 0 : largest + LEA_HEADER_BYTES;
+    const size_t extent = with_header(look_around().largest, LEA_HEADER_BYTES);
     return top_bytes() > extent ? top_bytes() : extent;
 }
 

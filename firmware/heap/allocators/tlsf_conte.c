@@ -119,8 +119,7 @@ allocator_extent allocator_extent_of(const void *payload) {
 }
 
 size_t allocator_largest_free_extent(void) {
-    const size_t largest = look_around().largest;
-    return largest == 0 ? 0 : largest + HEADER_BYTES;
+    return with_header(look_around().largest, HEADER_BYTES);
 }
 
 /** Its own checks, of the lists and of the pool. */

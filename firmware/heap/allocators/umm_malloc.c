@@ -113,8 +113,7 @@ allocator_extent allocator_extent_of(const void *payload) {
 }
 
 size_t allocator_largest_free_extent(void) {
-    const size_t largest = allocator_largest_free_block();
-    return largest == 0 ? 0 : largest + HEADER_BYTES;
+    return with_header(allocator_largest_free_block(), HEADER_BYTES);
 }
 
 /** Its own check, which prints where it finds damage. */

@@ -25,7 +25,7 @@ include("${CMAKE_CURRENT_LIST_DIR}/../allocators/freertos/shipped.cmake")
 
 # tailscope_outside_freertos(TILES|PLAIN <constant mentions> [<macro>...]): a FreeRTOS project's
 # heap. TILES: its blocks are laid out as those of FreeRTOS, so allocators/freertos/shipped.c can
-# read them. The macros are those of freertos_file.c and freertos_start.c.
+# read them. The macros are those of freertos_file.c and freertos/start.c.
 function(tailscope_outside_freertos layout mentions)
     set(TAILSCOPE_CONSTANT_MENTIONS ${mentions})
     set(macros ${ARGN} "TAILSCOPE_OUTSIDE_FILE=\"${TAILSCOPE_OUTSIDE_FILE}\"")
@@ -43,6 +43,6 @@ function(tailscope_outside_freertos layout mentions)
     else()
         set(adapter "${CMAKE_CURRENT_FUNCTION_LIST_DIR}/freertos_plain.c")
     endif()
-    target_sources(tailscope_heap PRIVATE "${adapter}" "${CMAKE_CURRENT_FUNCTION_LIST_DIR}/freertos_start.c")
+    target_sources(tailscope_heap PRIVATE "${adapter}" "${CMAKE_CURRENT_FUNCTION_LIST_DIR}/../allocators/freertos/start.c")
     target_compile_definitions(tailscope_foreign PUBLIC OUTSIDE_${layout})
 endfunction()

@@ -128,8 +128,7 @@ allocator_extent allocator_extent_of(const void *payload) {
 /** By trial where the crate shows nobody its blocks; these serve whatever fits a block. */
 size_t allocator_largest_free_extent(void) {
     const size_t told = rust_heap_largest_free();
-    const size_t payload = told != 0 ? told : allocator_largest_free_block();
-    return payload == 0 ? 0 : payload + allocator_overhead.block;
+    return with_header(told != 0 ? told : allocator_largest_free_block(), allocator_overhead.block);
 }
 
 uint32_t allocator_probes(void) {

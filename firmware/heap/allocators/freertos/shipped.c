@@ -138,11 +138,7 @@ allocator_extent allocator_extent_of(const void *payload) {
 }
 
 size_t allocator_largest_free_extent(void) {
-    size_t largest = 0;
-    for (size_t at = 0; at + HEADER_BYTES < region.bytes && behind(at) != 0; at = behind(at)) {
-        largest = is_free(at) && behind(at) - at > largest ? behind(at) - at : largest;
-    }
-    return largest;
+    return with_header(allocator_largest_free_block(), HEADER_BYTES);
 }
 
 /** The blocks tile the region, and the free ones add up to what the heap itself says. */
