@@ -72,27 +72,25 @@ class Build:
         return [f"-D{name}={value}" for name, value in self.definitions.items()]
 
     @property
-    def _must_begin_anew(self) -> bool:
-        """True if the last attempt failed: CMake keeps what it looked for in vain, and a package
-        may be there by now. Also if the checkout was moved or copied with its builds, or if the
-        program is installed twice and shares the user's cache: CMake refuses such a folder.
-        """
-        cache = self.folder / "CMakeCache.txt"
-        if not cache.exists():
-            return False
-        lines = cache.read_text().splitlines()
-        places = {"CMAKE_CACHEFILE_DIR": self.folder, "CMAKE_HOME_DIRECTORY": self.source}
-        here = all(f"{name}:INTERNAL={place}" in lines for name, place in places.items())
-        return not (here and self._note.exists())
-
-    @property
     def _note(self) -> Path:
         return self.folder / "configured.txt"
 
     @property
+    def _noted(self) -> str:
+        """What was configured last, as _choices has it; empty if that failed."""
+        try:
+            return self._note.read_text(encoding="utf-8")
+        except (OSError, UnicodeDecodeError):
+            return ""
+
+    @property
+    def _place(self) -> str:
+        return f"{self.source}\n{self.folder}\n"
+
+    @property
     def _choices(self) -> str:
         """What is configured, and what heap/rust/rust.cmake takes from the environment."""
-        return "\n".join([str(self.source), *self._named, os.environ.get("CARGO_HOME", ""), ""])
+        return "\n".join([self._place, *self._named, os.environ.get("CARGO_HOME", "")])
 
     def check_tools(self, *packages: str) -> None:
         """Raises BuildError if a command is not on the PATH that each build takes, or that is in
@@ -135,11 +133,10 @@ class Build:
         note.unlink(missing_ok=True)
         command = ["cmake", "--build", str(self.folder)]
         try:
-            # Was the folder last configured like this, and does it lie where that was done?
-            if self._must_begin_anew or self._note.read_text(encoding="utf-8") != self._choices:
+            if self._noted != self._choices:
                 raise BuildError
             self.run_step("compile", command)
-        except (BuildError, OSError, UnicodeDecodeError):
+        except BuildError:
             self.configure()
             self.run_step("compile", command)
         if digest:
@@ -165,10 +162,15 @@ class Build:
         return hashlib.sha256("\0".join(words).encode()).hexdigest()
 
     def configure(self) -> None:
-        """Raises BuildError, with the last lines of what CMake said."""
+        """Raises BuildError, with the last lines of what CMake said.
+
+        It begins anew if the last attempt failed: CMake keeps what it looked for in vain, and a
+        package may be there by now. Also if the checkout was moved or copied with its builds, or if
+        the program is installed twice and shares the user's cache: CMake refuses such a folder.
+        """
         command = [
             *("cmake", "-S", str(self.source), "-B", str(self.folder), "-G", "Ninja"),
-            *(["--fresh"] if self._must_begin_anew else []),
+            *([] if self._noted.startswith(self._place) else ["--fresh"]),
             *(["--no-warn-unused-cli", *_SHARED] if INSTALLED else []),
             *self._named,
         ]
