@@ -1,7 +1,6 @@
 /*
  * What the clocks of all families but the STM32F1 tell alike. A family's clock.c defines before it
- * pll_makes_hz(), what the PLL makes of its source, and hz_without_pll(). Its registers.h has the
- * PLL's sources.
+ * pll_makes_hz(), what the PLL makes of its source. Its registers.h has the PLL's sources.
  */
 static bool runs_from_pll(void) {
     return (RCC_CFGR & RCC_CFGR_SWS_Msk) == RCC_CFGR_SWS_PLL;
@@ -16,7 +15,11 @@ clock_source clock_source_now(void) {
 
 uint32_t clock_core_hz(void) {
     if (!runs_from_pll()) {
-        return hz_without_pll();
+#if CORE_HZ_AT_RESET == HSI_HZ
+        return HSI_HZ;
+#else
+        return (RCC_CFGR & RCC_CFGR_SWS_Msk) == RCC_CFGR_SWS_HSI ? HSI_HZ : CORE_HZ_AT_RESET;
+#endif
     }
     return pll_makes_hz();
 }

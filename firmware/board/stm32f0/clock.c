@@ -22,10 +22,6 @@ bool clock_start(clock_source wanted) {
     return await_pll();
 }
 
-PART_OF_CORE_HZ uint32_t hz_without_pll(void) {
-    return HSI_HZ;
-}
-
 PART_OF_CORE_HZ uint32_t pll_makes_hz(void) {
     const uint32_t divider = (RCC_CFGR2 & 0xFu) + 1u;
     const uint32_t multiplier = (RCC_CFGR >> RCC_CFGR_PLLMUL_Pos & 0xFu) + 2u;

@@ -57,10 +57,6 @@ bool clock_start(clock_source wanted) {
     return await_pll();
 }
 
-PART_OF_CORE_HZ uint32_t hz_without_pll(void) {
-    return HSI_HZ;
-}
-
 PART_OF_CORE_HZ uint32_t pll_makes_hz(void) {
     const uint32_t config = RCC_PLLCFGR;
     const uint32_t m = config >> RCC_PLLCFGR_M_Pos & 0x3Fu;

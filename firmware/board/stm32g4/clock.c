@@ -29,8 +29,4 @@ bool clock_start(clock_source wanted) {
     return switched;
 }
 
-PART_OF_CORE_HZ uint32_t hz_without_pll(void) {
-    return HSI_HZ;
-}
-
 #include "board/pll_r.inc"

@@ -28,9 +28,4 @@ bool clock_start(clock_source wanted) {
     return await_pll();
 }
 
-PART_OF_CORE_HZ uint32_t hz_without_pll(void) {
-    const bool from_hsi = (RCC_CFGR & RCC_CFGR_SWS_Msk) == RCC_CFGR_SWS_HSI;
-    return from_hsi ? HSI_HZ : CORE_HZ_AT_RESET;
-}
-
 #include "board/pll_r.inc"
