@@ -23,11 +23,6 @@ static heap_block *header_of(const void *payload) {
     return (heap_block *)((uintptr_t)payload - sizeof(heap_block));
 }
 
-/** True if a block may have so many bytes of payload. */
-static inline bool is_payload(uint32_t size) {
-    return size >= BLOCK_SMALLEST_PAYLOAD && (size + BLOCK_HEADER_BYTES) % BLOCK_ALIGNMENT == 0;
-}
-
 /** The physically following block, or NULL at the region's end. */
 static heap_block *block_after(const heap_block *block) {
     uint8_t *const after = (uint8_t *)block_payload(block) + block_size(block) - BLOCK_SHARED_BYTES;

@@ -80,23 +80,33 @@ static void book_free(heap_status status, size_t usable_bytes) {
     }
 }
 
-void *heap_allocate(size_t size) {
+typedef struct {
+    uint32_t mask, begin_cycles;
+} critical_section;
+
+static inline critical_section enter(void) {
     const uint32_t mask = heap_port_lock();
-    const uint32_t begin_cycles = heap_port_critical_begin();
+    return (critical_section){mask, heap_port_critical_begin()};
+}
+
+static inline void leave(critical_section held) {
+    last.critical_cycles = heap_port_critical_end() - held.begin_cycles;
+    heap_port_unlock(held.mask);
+}
+
+void *heap_allocate(size_t size) {
+    const critical_section held = enter();
     const allocator_result result = allocator_allocate(size);
     book_allocation(result);
-    last.critical_cycles = heap_port_critical_end() - begin_cycles;
-    heap_port_unlock(mask);
+    leave(held);
     return result.payload;
 }
 
 void *heap_allocate_aligned(size_t size, size_t alignment) {
-    const uint32_t mask = heap_port_lock();
-    const uint32_t begin_cycles = heap_port_critical_begin();
+    const critical_section held = enter();
     const allocator_result result = allocator_allocate_aligned(size, alignment);
     book_allocation(result);
-    last.critical_cycles = heap_port_critical_end() - begin_cycles;
-    heap_port_unlock(mask);
+    leave(held);
     return result.payload;
 }
 
@@ -107,12 +117,10 @@ void *heap_reallocate(void *payload, size_t size) {
     /* Before the lock, as in heap_free(). */
     const size_t usable_bytes = allocator_usable_size(payload);
 
-    const uint32_t mask = heap_port_lock();
-    const uint32_t begin_cycles = heap_port_critical_begin();
+    const critical_section held = enter();
     const allocator_result result = allocator_reallocate(payload, size);
     book_reallocation(result, usable_bytes);
-    last.critical_cycles = heap_port_critical_end() - begin_cycles;
-    heap_port_unlock(mask);
+    leave(held);
     return result.payload;
 }
 
@@ -120,12 +128,10 @@ heap_status heap_free(void *payload) {
     /* Before the lock: while its caller owns the block, its size cannot change. */
     const size_t usable_bytes = allocator_usable_size(payload);
 
-    const uint32_t mask = heap_port_lock();
-    const uint32_t begin_cycles = heap_port_critical_begin();
+    const critical_section held = enter();
     const heap_status status = allocator_free(payload);
     book_free(status, usable_bytes);
-    last.critical_cycles = heap_port_critical_end() - begin_cycles;
-    heap_port_unlock(mask);
+    leave(held);
     return status;
 }
 
