@@ -17,8 +17,7 @@ void fail(const char *reason, uint32_t detail) {
 }
 
 /* Word 6 of the frame that an exception stacks is the PC (PM0214, section 2.3.7). */
-void fault(const uint32_t *frame) __attribute__((noreturn));
-void fault(const uint32_t *frame) {
+__attribute__((noreturn)) void fault(const uint32_t *frame) {
     fail("fault", frame[6]);
 }
 

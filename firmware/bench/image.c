@@ -124,57 +124,33 @@ static bool name_fits_a_record(const image_header *header) {
     return bytes < IMAGE_NAME_BYTES;
 }
 
+#define REFUSE_IF(wrong, reason, detail) \
+    if (wrong) { \
+        return (image_fault){reason, detail}; \
+    }
+
 static image_fault check_header(const image_header *header, uint32_t capacity_bytes) {
-    if (header->magic != IMAGE_MAGIC) {
-        return (image_fault){"magic", header->magic};
-    }
-    if (header->version != IMAGE_VERSION) {
-        return (image_fault){"version", header->version};
-    }
-    if (header->header_bytes != sizeof *header) {
-        return (image_fault){"header", header->header_bytes};
-    }
-    if (header->entry_count > (capacity_bytes - sizeof *header) / sizeof(image_entry)) {
-        return (image_fault){"entries", header->entry_count};
-    }
-    if (header->slot_count > IMAGE_SLOTS_MAX) {
-        return (image_fault){"slots", header->slot_count};
-    }
-    if (header->stimulus_mode > STIMULUS_BURST) {
-        return (image_fault){"mode", header->stimulus_mode};
-    }
-    if (header->records > RECORDS_RTT) {
-        return (image_fault){"records", header->records};
-    }
-    if (header->clock > CLOCK_INTERNAL) {
-        return (image_fault){"clock", header->clock};
-    }
-    if (header->debugger_leaves > 1u) {
-        return (image_fault){"reserved", header->debugger_leaves};
-    }
-    if (baud_is_bad(header)) {
-        return (image_fault){"baud", header->baud_hundreds};
-    }
-    if (stimulus_is_bad(header)) {
-        return (image_fault){"stimulus", header->stimulus_parameter};
-    }
-    if (period_is_bad(header->stimulus_period_ticks, STIMULUS_PERIOD_MIN_TICKS)) {
-        return (image_fault){"period", header->stimulus_period_ticks};
-    }
-    if (period_is_bad(header->control_period_ticks, CONTROL_PERIOD_MIN_TICKS)) {
-        return (image_fault){"period", header->control_period_ticks};
-    }
-    if (periods_are_too_long(header)) {
-        return (image_fault){"period", header->stimulus_period_ticks};
-    }
+    REFUSE_IF(header->magic != IMAGE_MAGIC, "magic", header->magic);
+    REFUSE_IF(header->version != IMAGE_VERSION, "version", header->version);
+    REFUSE_IF(header->header_bytes != sizeof *header, "header", header->header_bytes);
+    REFUSE_IF(header->entry_count > (capacity_bytes - sizeof *header) / sizeof(image_entry),
+              "entries", header->entry_count);
+    REFUSE_IF(header->slot_count > IMAGE_SLOTS_MAX, "slots", header->slot_count);
+    REFUSE_IF(header->stimulus_mode > STIMULUS_BURST, "mode", header->stimulus_mode);
+    REFUSE_IF(header->records > RECORDS_RTT, "records", header->records);
+    REFUSE_IF(header->clock > CLOCK_INTERNAL, "clock", header->clock);
+    REFUSE_IF(header->debugger_leaves > 1u, "reserved", header->debugger_leaves);
+    REFUSE_IF(baud_is_bad(header), "baud", header->baud_hundreds);
+    REFUSE_IF(stimulus_is_bad(header), "stimulus", header->stimulus_parameter);
+    REFUSE_IF(period_is_bad(header->stimulus_period_ticks, STIMULUS_PERIOD_MIN_TICKS), "period",
+              header->stimulus_period_ticks);
+    REFUSE_IF(period_is_bad(header->control_period_ticks, CONTROL_PERIOD_MIN_TICKS), "period",
+              header->control_period_ticks);
+    REFUSE_IF(periods_are_too_long(header), "period", header->stimulus_period_ticks);
 #ifndef CONTROL_TIMER
-    if (header->control_period_ticks != 0u) {
-        return (image_fault){"control", header->control_period_ticks};
-    }
+    REFUSE_IF(header->control_period_ticks != 0u, "control", header->control_period_ticks);
 #endif
-    if (!name_fits_a_record(header)) {
-        return (image_fault){"name", offsetof(image_header, name)};
-    }
+    REFUSE_IF(!name_fits_a_record(header), "name", offsetof(image_header, name));
     return no_fault;
 }
 

@@ -8,8 +8,6 @@
 /* Names that the linker's --wrap prescribes. */
 void __real_vPortEnterCritical(void);
 void __real_vPortExitCritical(void);
-void __wrap_vPortEnterCritical(void);
-void __wrap_vPortExitCritical(void);
 
 static struct {
     volatile bool on;

@@ -74,12 +74,6 @@ static bool control_runs;
 #endif
 static uint32_t random_state;
 
-/* interrupt_entry.S raises the pin, reads the timer's counter and branches here. */
-void stimulus_interrupt(uint32_t count);
-#ifdef CONTROL_TIMER
-void control_interrupt(uint32_t count);
-#endif
-
 static bool an_operation_runs(void) {
     return pin_is_high(OP_PORT, OP_PIN);
 }
@@ -100,8 +94,9 @@ static inline void account_for(answer by, uint32_t ticks, bool met) {
     }
 }
 
-/* An edge that came behind the pin's rise was cleared with those before it. It still waits, so the
- * interrupt is raised for it again. */
+/* interrupt_entry.S raises the pin, reads the timer's counter and branches here, and to
+ * control_interrupt(). An edge that came behind the pin's rise was cleared with those before it. It
+ * still waits, so the interrupt is raised for it again. */
 void stimulus_interrupt(uint32_t count) {
     const uint32_t now = compare_output_clear(&stimulus_output);
     if (edge_came_since(&stimulus_walk.course, count, now)) {

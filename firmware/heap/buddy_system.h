@@ -142,7 +142,6 @@ static void mark(heap_block *block, uint16_t as, uint32_t level) {
 /* Free blocks */
 
 static bool is_free_at(const heap_block *block, uint32_t level);
-static heap_status judge_free(const void *payload);
 
 static void file(heap_block *block, uint32_t level) {
     heap_block *const second = HEAP.lists[level];

@@ -13,7 +13,6 @@ _Static_assert(TAILSCOPE_HEAP_BYTES >= 64, "TAILSCOPE_HEAP_BYTES must be at leas
 
 /* Has a name, for allocators that are linked with their region. Aligned to 16 so that no allocator
  * loses bytes by where the region lies. */
-extern uint8_t heap_region[TAILSCOPE_HEAP_BYTES];
 _Alignas(16) uint8_t heap_region[TAILSCOPE_HEAP_BYTES];
 
 static struct {

@@ -11,8 +11,6 @@ typedef struct {
     const allocator_overhead_bytes *overhead;
 } footprint_roots;
 
-extern const footprint_roots footprint;
-
 const footprint_roots footprint __attribute__((section(".footprint"))) = {
     .init = allocator_init,
     .allocate = allocator_allocate,

@@ -63,13 +63,11 @@ static inline allocator_result request_answer(void *payload, size_t usable_bytes
 #ifdef TAILSCOPE_REQUIRE
 /** Defines bare_allocate(): `call` is what the library gives for `size`. */
 #define BARE_ALLOCATE(call) \
-    void *bare_allocate(size_t size); \
     void *bare_allocate(size_t size) { \
         return call; \
     }
 /** Defines bare_allocate_aligned(): `call` is what it gives for `size` and `alignment`. */
 #define BARE_ALLOCATE_ALIGNED(call) \
-    void *bare_allocate_aligned(size_t size, size_t alignment); \
     void *bare_allocate_aligned(size_t size, size_t alignment) { \
         return call; \
     }

@@ -11,7 +11,6 @@
 #define PATIENCE 6u /* so many times as many of a patient one, and none is in vain */
 #define WHOLE 65536
 
-extern uint8_t heap_region[];
 #ifdef TAILSCOPE_REGION_HAS_AN_ADDRESS /* CMakeLists.txt */
 __attribute__((section(".region"))) _Alignas(16) uint8_t heap_region[TAILSCOPE_HEAP_BYTES];
 #else
@@ -37,8 +36,6 @@ static struct {
 static uint8_t length[PLACES]; /* of the block at this place: up to where the next begins, bytes */
 static uint32_t last_seen[PLACES]; /* when a block at this place was executed last */
 static uint32_t now;
-
-void __sanitizer_cov_trace_pc(void);
 
 void __sanitizer_cov_trace_pc(void) {
     const uint32_t place = (uint32_t)(uintptr_t)__builtin_return_address(0);

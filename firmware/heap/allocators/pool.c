@@ -58,8 +58,6 @@ static uint32_t pool_around(uintptr_t address) {
     return pool;
 }
 
-static bool is_begin(uint32_t pool, uintptr_t address);
-
 static void put(uint32_t pool, pool_block *block) {
     block->next = heap.first_free[pool];
     heap.first_free[pool] = block;

@@ -30,7 +30,13 @@ static inline uint32_t *shifted_word_before(void *payload) {
     return (uint32_t *)(uintptr_t)((uintptr_t)payload - sizeof(uint32_t));
 }
 
-static inline uint32_t shifted_offset(const void *payload, shifted_mark mark);
+/**
+ * Bytes from the allocator's own payload to the live `payload`; 0 if that is the allocator's own.
+ */
+static inline uint32_t shifted_offset(const void *payload, shifted_mark mark) {
+    const uint32_t word = *(const uint32_t *)((uintptr_t)payload - sizeof(uint32_t));
+    return (word & mark.mask) == mark.tag ? (word >> 16) * 8u : 0u;
+}
 
 /** The aligned payload within the block at `payload`, which may be NULL. */
 static inline void *shifted_up(void *payload, size_t alignment, shifted_mark mark) {
@@ -44,14 +50,6 @@ static inline void *shifted_up(void *payload, size_t alignment, shifted_mark mar
     *shifted_word_before(shifted) = mark.tag | (offset / 8u) << 16;
     HEAP_REQUIRE(shifted_offset(shifted, mark) == offset);
     return shifted;
-}
-
-/**
- * Bytes from the allocator's own payload to the live `payload`; 0 if that is the allocator's own.
- */
-static inline uint32_t shifted_offset(const void *payload, shifted_mark mark) {
-    const uint32_t word = *(const uint32_t *)((uintptr_t)payload - sizeof(uint32_t));
-    return (word & mark.mask) == mark.tag ? (word >> 16) * 8u : 0u;
 }
 
 /** The allocator's own payload of the live block at `payload`. */

@@ -45,7 +45,6 @@ _Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "the file is read as i
 #define NOTHING_TO_FREE 255u
 #define SKIPPED 254u
 
-extern uint8_t heap_region[];
 #ifdef TAILSCOPE_REGION_HAS_AN_ADDRESS /* CMakeLists.txt */
 __attribute__((section(".region"))) _Alignas(16) uint8_t heap_region[TAILSCOPE_HEAP_BYTES];
 #else

@@ -14,7 +14,6 @@
 
 enum { WITHIN_S = 5, BLOCKS = 8 };
 
-extern uint8_t heap_region[TAILSCOPE_HEAP_BYTES];
 _Alignas(16) uint8_t heap_region[TAILSCOPE_HEAP_BYTES];
 
 static bool sound = true;

@@ -8,7 +8,6 @@
 #ifdef OUTSIDE_KEEPS_VARIABLES
 #include "outside_variables.h" /* OUTSIDE_VARIABLES(f): f of each; firmware/build/outside.py writes it */
 
-void vPortHeapResetState(void);
 #ifdef TAILSCOPE_RESETS_ONCE
 void vPortHeapResetState(void) {
 }

@@ -49,7 +49,6 @@ static uint32_t update(uint32_t number) {
     return end - begin;
 }
 
-void TIM2_IRQHandler(void);
 void TIM2_IRQHandler(void) {
     TAILSCOPE_BEGIN(ISR);
     compare_output_clear(&stimulus_output);
@@ -87,29 +86,24 @@ static void stop(void) {
     for (;;) {}
 }
 
-void fault(const uint32_t *frame) __attribute__((noreturn));
-void fault(const uint32_t *frame) {
+__attribute__((noreturn)) void fault(const uint32_t *frame) {
     (void)frame;
     stop();
     for (;;) {}
 }
 
-void TIM5_IRQHandler(void);
 void TIM5_IRQHandler(void) {
     stop();
 }
 
-void vPortSVCHandler(void);
 void vPortSVCHandler(void) {
     stop();
 }
 
-void xPortPendSVHandler(void);
 void xPortPendSVHandler(void) {
     stop();
 }
 
-void xPortSysTickHandler(void);
 void xPortSysTickHandler(void) {
     stop();
 }

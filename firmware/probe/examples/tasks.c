@@ -82,7 +82,6 @@ static void writer(void *unused) {
 }
 
 /* As urgent as a section may hold off. */
-void TIM2_IRQHandler(void);
 void TIM2_IRQHandler(void) {
     TAILSCOPE_BEGIN(ISR);
     compare_output_clear(&stimulus_output);
@@ -116,14 +115,12 @@ static void stop(void) {
     for (;;) {}
 }
 
-void fault(const uint32_t *frame) __attribute__((noreturn));
-void fault(const uint32_t *frame) {
+__attribute__((noreturn)) void fault(const uint32_t *frame) {
     (void)frame;
     stop();
     for (;;) {}
 }
 
-void TIM5_IRQHandler(void);
 void TIM5_IRQHandler(void) {
     stop();
 }
