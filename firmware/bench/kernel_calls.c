@@ -58,15 +58,14 @@ static uint32_t queue_receive(void) {
     return marked_if(xQueueReceive(queue, &item, 0));
 }
 
-static uint32_t notify_give(void) {
-    kernel_marks_begin();
-    return marked_if(xTaskNotifyGive(xTaskGetCurrentTaskHandle()));
-}
+#define MARKED(name, call) \
+    static uint32_t name(void) { \
+        kernel_marks_begin(); \
+        return marked_if(call); \
+    }
 
-static uint32_t notify_take(void) {
-    kernel_marks_begin();
-    return marked_if(ulTaskNotifyTake(pdTRUE, 0) == 1u ? pdTRUE : pdFALSE);
-}
+MARKED(notify_give, xTaskNotifyGive(xTaskGetCurrentTaskHandle()))
+MARKED(notify_take, ulTaskNotifyTake(pdTRUE, 0) == 1u ? pdTRUE : pdFALSE)
 
 static uint32_t task_create(void) {
     kernel_marks_begin();
@@ -82,15 +81,8 @@ static uint32_t task_delete(void) {
 }
 
 /* The timer task, more urgent than the bench, carries the command out before the call returns. */
-static uint32_t timer_start(void) {
-    kernel_marks_begin();
-    return marked_if(xTimerStart(timer, 0));
-}
-
-static uint32_t timer_stop(void) {
-    kernel_marks_begin();
-    return marked_if(xTimerStop(timer, 0));
-}
+MARKED(timer_start, xTimerStart(timer, 0))
+MARKED(timer_stop, xTimerStop(timer, 0))
 
 /* The heap's lock is no critical section of the kernel. So the call itself is marked: all but a few
  * of its instructions run under the lock. */

@@ -143,11 +143,11 @@ class Allocator(_Row):
         """What its build folders are called: another name for other content."""
         return self.id if self.source is None else f"{self.id}@{self.source.folder.name}"
 
-    @property
-    def definitions(self) -> dict[str, object]:
-        """What CMake is told to find its sources, without its -D."""
-        outside = {"TAILSCOPE_OUTSIDE": self.source.folder} if self.source else {}
-        return {"TAILSCOPE_ALLOCATOR": self.id, **outside}
+    def definitions(self, choices: Mapping[str, object]) -> dict[str, object]:
+        """What CMake is told, without its -D: where the sources are, and these choices."""
+        outside = {"OUTSIDE": self.source.folder} if self.source else {}
+        named = {"ALLOCATOR": self.id, **outside, **choices}
+        return {f"TAILSCOPE_{name}": value for name, value in named.items()}
 
     def missing_checkout(self) -> str | None:
         """Why it cannot be built here, as one sentence that says what to do; None if it can."""

@@ -82,8 +82,7 @@ def build(allocator: str, knobs: Mapping[str, int] = MappingProxyType({})) -> Pa
     # No "=": env would take the program for a variable.
     words = [row.build_name, *(f"{name}-{value}" for name, value in knobs.items()), "sanitized"]
     folder = _BUILDS / "-".join(words)
-    turned = {f"TAILSCOPE_{name}": value for name, value in knobs.items()}
-    named = {**row.definitions, **turned, "TAILSCOPE_SANITIZE": "ON"}
+    named = row.definitions({**knobs, "SANITIZE": "ON"})
     Build(f"The contract of {allocator}", _SOURCE, folder, named, "judge").make_once()
     return folder
 

@@ -139,12 +139,9 @@ def build(
     if brought is not None:
         return brought / "trace_replay"
     folder = (BUILDS / "static" if static else BUILDS) / name
-    definitions = {"HEAP_BYTES": capacity, **place, **chosen}
-    named = {
-        **entry.definitions,
-        **{f"TAILSCOPE_{name}": value for name, value in definitions.items()},
-        **({"CMAKE_EXE_LINKER_FLAGS": "-static -Wl,--strip-debug"} if static else {}),
-    }
+    named = entry.definitions({"HEAP_BYTES": capacity, **place, **chosen})
+    if static:
+        named["CMAKE_EXE_LINKER_FLAGS"] = "-static -Wl,--strip-debug"
     Build(f"The host's build of {allocator}", _HOST, folder, named, "trace_replay").make_once()
     return folder / "trace_replay"
 

@@ -67,8 +67,7 @@ def build(allocator: str, goal: Goal) -> Path:
         raise HostHeapError(refusal)
     row = catalogue.row(allocator, HostHeapError)
     folder = _BUILDS / row.build_name
-    knobs = {f"TAILSCOPE_{name}": value for name, value in row.knobs.items()} if row.source else {}
-    named = {**row.definitions, **knobs, "TAILSCOPE_HEAP_BYTES": heap_size.DEFAULT_BYTES}
+    named = row.definitions({**(row.knobs if row.source else {}), "HEAP_BYTES": heap_size.DEFAULT_BYTES})
     Build(f"The search on {allocator}", _SOURCE, folder, named).make_once()
     return folder / ("search" if goal == "used" else "search_on_board")
 

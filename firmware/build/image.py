@@ -273,21 +273,19 @@ def _checkout(variable: str) -> str:
 
 def _cmake_build(spec: BuildSpec) -> cmake_build.Build:
     row = spec.row
-    checkout = row.checkout
-    definitions = {
-        **row.definitions,
-        "TAILSCOPE_BOARD": spec.board.word,
-        "TAILSCOPE_ART": "on" if spec.art else "off",
-        "TAILSCOPE_LOCKING": spec.locking,
-        "TAILSCOPE_HEAP_BYTES": spec.heap_bytes,
-        "TAILSCOPE_SLOTS": fit.slots_beside(spec.heap_bytes, spec.board.memory.sram_bytes),
-        **{f"TAILSCOPE_WITHOUT_{name.upper()}": _on(name in spec.without) for name in INSTRUMENTS},
-        **{f"TAILSCOPE_{name.upper()}": _on(name in spec.extras) for name in EXTRAS},
-        "TAILSCOPE_OPTIMIZATION": spec.optimization,
-        **{f"TAILSCOPE_{name}": value for name, value in sorted(spec.knobs.items())},
-        _KERNEL_CHECKOUT: _checkout(_KERNEL_CHECKOUT),
-        **({checkout: _checkout(checkout)} if checkout else {}),
+    choices = {
+        "BOARD": spec.board.word,
+        "ART": "on" if spec.art else "off",
+        "LOCKING": spec.locking,
+        "HEAP_BYTES": spec.heap_bytes,
+        "SLOTS": fit.slots_beside(spec.heap_bytes, spec.board.memory.sram_bytes),
+        **{f"WITHOUT_{name.upper()}": _on(name in spec.without) for name in INSTRUMENTS},
+        **{name.upper(): _on(name in spec.extras) for name in EXTRAS},
+        "OPTIMIZATION": spec.optimization,
+        **dict(sorted(spec.knobs.items())),
     }
+    checkouts = [_KERNEL_CHECKOUT, *([row.checkout] if row.checkout else [])]
+    definitions = row.definitions(choices) | {name: _checkout(name) for name in checkouts}
     return cmake_build.Build(
         f"The firmware with {spec.allocator}", FIRMWARE, spec.folder, definitions, packaged.ELF
     )

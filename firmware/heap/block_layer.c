@@ -153,10 +153,7 @@ static allocator_result hand_out(heap_block *block, uint32_t size) {
 
 allocator_result allocator_allocate(size_t size) {
     layer.probes = 0;
-    const heap_status status = request_judge(size, layer.bytes);
-    if (status != HEAP_OK) {
-        return request_refused(status);
-    }
+    REFUSE_UNLESS_OK(request_judge(size, layer.bytes));
     const uint32_t rounded = round_up(size);
     heap_block *const found = take(rounded);
     return found != NULL ? hand_out(found, rounded) : request_refused(HEAP_OUT_OF_MEMORY);

@@ -241,10 +241,7 @@ static heap_block *take(uint32_t level) {
 
 allocator_result allocator_allocate(size_t size) {
     PROBES = 0;
-    const heap_status status = request_judge(size, HEAP.units == 0 ? 0 : PAYLOAD_LIMIT);
-    if (status != HEAP_OK) {
-        return request_refused(status);
-    }
+    REFUSE_UNLESS_OK(request_judge(size, HEAP.units == 0 ? 0 : PAYLOAD_LIMIT));
     const uint32_t level = level_for((uint32_t)size);
     heap_block *const block = take(level);
     if (block == NULL) {
@@ -360,10 +357,7 @@ static allocator_result resize(void *payload, heap_block *block, uint32_t size,
 
 allocator_result allocator_reallocate(void *payload, size_t size) {
     PROBES = 0;
-    const heap_status status = judge_free(payload);
-    if (status != HEAP_OK) {
-        return request_refused(status);
-    }
+    REFUSE_UNLESS_OK(judge_free(payload));
     const uint32_t usable_bytes = (uint32_t)allocator_usable_size(payload);
     if (size != 0 && size <= usable_bytes) {
         return resize(payload, block_of(payload), (uint32_t)size, usable_bytes);

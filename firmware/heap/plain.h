@@ -64,10 +64,7 @@ void allocator_init(void *region, size_t bytes) {
 }
 
 allocator_result allocator_allocate(size_t size) {
-    const heap_status status = request_judge(size, plain.region_bytes);
-    if (status != HEAP_OK) {
-        return request_refused(status);
-    }
+    REFUSE_UNLESS_OK(request_judge(size, plain.region_bytes));
     void *const payload = plain_allocate(size);
     if (payload == NULL) {
         return request_refused(HEAP_OUT_OF_MEMORY);
@@ -77,10 +74,7 @@ allocator_result allocator_allocate(size_t size) {
 }
 
 allocator_result allocator_allocate_aligned(size_t size, size_t alignment) {
-    const heap_status status = request_judge_aligned(size, alignment, plain.region_bytes);
-    if (status != HEAP_OK) {
-        return request_refused(status);
-    }
+    REFUSE_UNLESS_OK(request_judge_aligned(size, alignment, plain.region_bytes));
     return alignment > 8u ? request_refused(HEAP_BAD_ALIGNMENT) : allocator_allocate(size);
 }
 

@@ -40,6 +40,15 @@ static inline allocator_result request_served(void *payload, size_t usable_bytes
     return (allocator_result){.payload = payload, .usable_bytes = usable_bytes, .status = HEAP_OK};
 }
 
+/** Ends an allocation that is not HEAP_OK as it is judged: a request, or the payload to resize. */
+#define REFUSE_UNLESS_OK(judged) \
+    do { \
+        const heap_status status_ = judged; \
+        if (status_ != HEAP_OK) { \
+            return request_refused(status_); \
+        } \
+    } while (0)
+
 /** What the allocator gave; NULL is out of memory. */
 static inline allocator_result request_answer(void *payload, size_t usable_bytes) {
     return payload == NULL ? request_refused(HEAP_OUT_OF_MEMORY)

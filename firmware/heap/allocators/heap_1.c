@@ -34,10 +34,7 @@ allocator_result allocator_allocate(size_t size) {
 }
 
 allocator_result allocator_allocate_aligned(size_t size, size_t alignment) {
-    const heap_status status = request_judge_aligned(size, alignment, region_bytes);
-    if (status != HEAP_OK) {
-        return request_refused(status);
-    }
+    REFUSE_UNLESS_OK(request_judge_aligned(size, alignment, region_bytes));
     const size_t slack = alignment > 8u ? alignment - 8u : 0u;
     const uintptr_t payload = (uintptr_t)pvPortMalloc(size + slack);
     const uintptr_t aligned = (payload + alignment - 1u) & ~((uintptr_t)alignment - 1u);

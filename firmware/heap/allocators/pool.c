@@ -98,10 +98,7 @@ void allocator_init(void *region, size_t bytes) {
 
 allocator_result allocator_allocate(size_t size) {
     heap.probes = 0;
-    const heap_status status = request_judge(size, heap.region_bytes == 0 ? 0 : LARGEST_BYTES);
-    if (status != HEAP_OK) {
-        return request_refused(status);
-    }
+    REFUSE_UNLESS_OK(request_judge(size, heap.region_bytes == 0 ? 0 : LARGEST_BYTES));
     heap.probes = 1;
     const uint32_t fitting = heap.not_empty & ~0u << pool_for((uint32_t)size);
     if (fitting == 0) {
@@ -114,10 +111,7 @@ allocator_result allocator_allocate(size_t size) {
 /** No pool has blocks at multiples of more than 16, wherever the region lies. */
 allocator_result allocator_allocate_aligned(size_t size, size_t alignment) {
     heap.probes = 0;
-    const heap_status status = request_judge_aligned(size, alignment, heap.region_bytes);
-    if (status != HEAP_OK) {
-        return request_refused(status);
-    }
+    REFUSE_UNLESS_OK(request_judge_aligned(size, alignment, heap.region_bytes));
     return alignment > 8u ? request_refused(HEAP_BAD_ALIGNMENT) : allocator_allocate(size);
 }
 

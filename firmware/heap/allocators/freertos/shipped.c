@@ -54,10 +54,7 @@ allocator_result allocator_allocate(size_t size) {
 }
 
 allocator_result allocator_allocate_aligned(size_t size, size_t alignment) {
-    const heap_status status = request_judge_aligned(size, alignment, region.bytes);
-    if (status != HEAP_OK) {
-        return request_refused(status);
-    }
+    REFUSE_UNLESS_OK(request_judge_aligned(size, alignment, region.bytes));
     return answer(shifted_up(pvPortMalloc(size + shifted_extra_bytes(alignment)), alignment, mark));
 }
 
