@@ -7,59 +7,46 @@ from __future__ import annotations
 
 import os
 import shutil
-import subprocess
-from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
 
-from base.files.errors import TailscopeError
 from base.paths import COMPILED, ROOT
-from base.processes import children
 from firmware.build import footprint
+from firmware.build.cmake_build import BuildError, run_step
 
 _PACKAGE = ROOT / "firmware" / "heap" / "rust" / "page"
 _BUILDS = COMPILED / "rust"
 _BARE = ("-Clinker=arm-none-eabi-ld",)
 _PC, _TARGET = "i686-unknown-linux-gnu", "thumbv7em-none-eabi"
-_WITHIN_S = 1800.0
 _POINTER_BYTES = 4
 
 
-class CratePageError(TailscopeError):
-    """A program of the page could not be built or run; the message says why."""
-
-
-@dataclass(frozen=True)
-class Level:
-    """`largest_bytes` is the largest request that a fresh pool of 64 KiB serves, and nothing above
-    it is served. `heap_bytes` is the size of the crate's structure on 32 bits.
-    """
+class Level(NamedTuple):
+    """Sizes in bytes."""
 
     fll: int
-    heap_bytes: int
+    header_bytes: int
+    """Of the crate's structure on 32 bits, less the pool's address: the page's HEADER_SIZE."""
     largest_bytes: int
-
-    @property
-    def header_bytes(self) -> int:
-        """The structure less the pool's address: what the page calls HEADER_SIZE."""
-        return self.heap_bytes - _POINTER_BYTES
+    """The largest request that a fresh pool of 64 KiB serves; nothing above it is served."""
 
 
 def levels() -> tuple[Level, ...]:
-    """Every FLL from 1 to 11, found by running the crate. Raises CratePageError."""
+    """Every FLL from 1 to 11, found by running the crate. Raises BuildError."""
     program = _build("levels", _PC, "firmware", _flags_of_the_heap())
-    lines = _run("run", [str(program)]).splitlines()
-    return tuple(Level(*map(int, line.split())) for line in lines)
+    rows = (map(int, line.split()) for line in _run("run", [str(program)]).splitlines())
+    return tuple(Level(fll, heap_bytes - _POINTER_BYTES, largest) for fll, heap_bytes, largest in rows)
 
 
 def text_bytes(function: str) -> int:
     """.text with `free`, `initialize` and this function,
-    malloc or memalign. Raises CratePageError.
+    malloc or memalign. Raises BuildError.
     """
     return footprint.section_bytes(_build("text", _TARGET, "page", _BARE, "--features", function))[".text"]
 
 
 def rustc_version() -> str:
-    """Of the compiler that builds the Rust allocators, such as 1.96.0. Raises CratePageError."""
+    """Of the compiler that builds the Rust allocators, such as 1.96.0. Raises BuildError."""
     return _run("say its version", [_rustc(), "--version"]).split()[1]
 
 
@@ -67,7 +54,7 @@ def _rustc() -> str:
     """As rust.cmake: Debian's if it is there, so that machines agree."""
     program = shutil.which("rustc", path="/usr/bin") or shutil.which("rustc")
     if program is None or shutil.which("cargo") is None:
-        raise CratePageError("rustc or cargo is missing: install the packages cargo-web and rust-web-src.")
+        raise BuildError("rustc or cargo is missing: install the packages cargo-web and rust-web-src.")
     return program
 
 
@@ -84,7 +71,7 @@ def _build(program: str, target: str, profile: str, flags: tuple[str, ...], *opt
     """A binary of the package, with nothing in the environment that would change its code."""
     encoded = "\x1f".join(flags)
     settings = (f"RUSTC={_rustc()}", "RUSTC_BOOTSTRAP=1", f"CARGO_ENCODED_RUSTFLAGS={encoded}")
-    in_folder = ("env", "-C", str(_PACKAGE), *settings, "CARGO_INCREMENTAL=0", "cargo")
+    in_folder = ["env", "-C", str(_PACKAGE), *settings, "CARGO_INCREMENTAL=0", "cargo"]
     core = ("-Zbuild-std=core", "--locked", "--target", target)
     _run("fetch", [*in_folder, "fetch", *core])
     chosen = ("--profile", profile, "--bin", program, *options, "--target-dir", str(_BUILDS))
@@ -93,10 +80,4 @@ def _build(program: str, target: str, profile: str, flags: tuple[str, ...], *opt
 
 
 def _run(step: str, command: list[str]) -> str:
-    try:
-        done = children.run(command, within_s=_WITHIN_S)
-    except (OSError, subprocess.TimeoutExpired) as error:
-        raise CratePageError(f"The crate's page: {command[0]} did not {step}: {error}.") from None
-    if done.returncode != 0:
-        raise CratePageError(f"The crate's page: could not {step}; it said:\n{done.stderr.strip()}")
-    return done.stdout
+    return run_step("The crate's page", step, command)

@@ -226,7 +226,7 @@ class Levels:
     """The levels that each FLL gives, measured by running the crate on this machine."""
 
     def measure(self) -> pl.DataFrame:
-        """Columns fll, largest_bytes, header_bytes. Raises CratePageError."""
+        """Columns fll, largest_bytes, header_bytes. Raises BuildError."""
         names = ("fll", "largest_bytes", "header_bytes")
         return pl.DataFrame([{name: getattr(level, name) for name in names} for level in crate_page.levels()])
 
@@ -238,6 +238,6 @@ class Text:
     function: str
 
     def measure(self) -> pl.DataFrame:
-        """One row: bytes, rustc. Raises CratePageError."""
+        """One row: bytes, rustc. Raises BuildError."""
         size = crate_page.text_bytes(self.function)
         return pl.DataFrame({"bytes": [size], "rustc": [crate_page.rustc_version()]})
