@@ -24,7 +24,6 @@ from base.files.documents import Document, Table, open_toml
 from base.files.remembered import remembered
 from base.run_folder.manifest import SectionBound
 from base.run_folder.records import Boot
-from firmware.build import boards
 from firmware.build.image import FirmwareImage
 from simulator.board_note import chip_of
 
@@ -205,7 +204,7 @@ def bounds_of(image: FirmwareImage, _boot: Boot | None = None) -> dict[str, Sect
     built = image.configuration
     if built.locking == "scheduler":
         return {name: _none(_SCHEDULER) for name in FACADES}
-    clock = boards.board(built.board).clock
+    clock = built.board.clock
     divider = max(clock.apb1_divider, clock.apb2_divider)
 
     def computed() -> dict[str, Any]:

@@ -142,7 +142,7 @@ class RunRequest(Request):
         was made for another board.
         """
         analyzer, here = self.resource.analyzer, self.resource.board
-        made_for = self.image.configuration.board
+        made_for = self.image.configuration.board.word
         if made_for != here.word:
             raise CaptureError(
                 f"The image is for {made_for}, and {self.resource.name!r} is a {here.title}: build it for "
@@ -299,12 +299,12 @@ def asked_of(image: FirmwareImage) -> AskedFirmware:
         allocator=image.allocator,
         heap_bytes=built.heap_bytes,
         core_hz=built.core_hz,
-        kernel=built.kernel,
+        kernel=image.kernel,
         flash_acr=f"{built.flash_acr:08X}",
         locking=built.locking,
         knobs=dict(built.knobs),
         outside=outside_of(image.allocator),
-        board=built.board,
+        board=built.board.word,
         optimization=built.optimization,
     )
 

@@ -37,25 +37,6 @@ _Choices = ParamSpec("_Choices")
 
 
 @dataclass(frozen=True)
-class Configuration:
-    """What an image was built to be, and must say of itself in its first record."""
-
-    heap_bytes: int
-    kernel: str
-    flash_acr: int
-    locking: str
-    knobs: Mapping[str, int]
-    board: str = boards.DEFAULT
-    """The board's folder, by its name, or its path where it is none of the bench's."""
-    optimization: Optimization = "2"
-
-    @property
-    def core_hz(self) -> int:
-        """The core's clock on that board."""
-        return boards.board(self.board).core_hz
-
-
-@dataclass(frozen=True)
 class FirmwareImage:
     """A built ELF file."""
 
@@ -63,10 +44,17 @@ class FirmwareImage:
     sha256: str
     """Digest of the file, lower-case hexadecimal; it depends on the sources, not on their folder.
     """
-    allocator: str
-    configuration: Configuration
+    configuration: BuildSpec
+    """What it was built to be, and must say of itself in its first record."""
+    kernel: str
+    """FreeRTOS's version."""
     looks: tuple[int, ...] = ()
     """Addresses whose executions are the probes, where the allocator does not count them itself."""
+
+    @property
+    def allocator(self) -> str:
+        """The allocator's id."""
+        return self.configuration.allocator
 
 
 @dataclass(frozen=True)
@@ -137,6 +125,16 @@ class BuildSpec:
         )
 
     @property
+    def core_hz(self) -> int:
+        """The core's clock."""
+        return self.board.core_hz
+
+    @property
+    def flash_acr(self) -> int:
+        """FLASH_ACR as the firmware sets it."""
+        return self.board.flash_acr(self.art)
+
+    @property
     def row(self) -> catalogue.Allocator:
         """The row of the allocator in the catalogue."""
         return catalogue.allocators()[self.allocator]
@@ -198,8 +196,7 @@ def make(spec: BuildSpec, *, compiled: bool = False) -> FirmwareImage:
     """
     described = _cmake_build(spec)
     if not compiled and (ready := packaged.find(spec.name, described.definitions)):
-        configuration = _configuration(spec, ready["kernel"])
-        return FirmwareImage(ready["elf"], ready["sha256"], spec.row.id, configuration, tuple(ready["looks"]))
+        return FirmwareImage(ready["elf"], ready["sha256"], spec, ready["kernel"], tuple(ready["looks"]))
     described.check_tools(*_COMPILERS, *(() if _checkout(_KERNEL_CHECKOUT) else (cmake_build.CARGO,)))
     key = (str(described.source), str(spec.folder), *map(str, described.definitions.items()))
     image = _MADE.get(key)
@@ -237,19 +234,7 @@ def _made(spec: BuildSpec, described: cmake_build.Build) -> FirmwareImage:
     digest = hashlib.sha256(elf.read_bytes()).hexdigest()
     cache = (spec.folder / "CMakeCache.txt").read_text(encoding="utf-8")
     kernel = re.findall(r"^TAILSCOPE_KERNEL_VERSION:\w+=(.*)$", cache, re.MULTILINE)[0]
-    return FirmwareImage(elf, digest, row.id, _configuration(spec, kernel), looks(row, elf))
-
-
-def _configuration(spec: BuildSpec, kernel: str) -> Configuration:
-    return Configuration(
-        heap_bytes=spec.heap_bytes,
-        kernel=kernel,
-        flash_acr=spec.board.flash_acr(spec.art),
-        locking=spec.locking,
-        knobs=dict(spec.knobs),
-        board=spec.board.word,
-        optimization=spec.optimization,
-    )
+    return FirmwareImage(elf, digest, spec, kernel, looks(row, elf))
 
 
 def looks(row: catalogue.Allocator, elf: Path) -> tuple[int, ...]:
@@ -299,8 +284,7 @@ def package(folder: Path, spec: BuildSpec) -> FirmwareImage:
     """Builds the image of a spec and puts what is said of it below `folder`. Raises BuildError."""
     built = make(spec, compiled=True)
     definitions = _cmake_build(spec).definitions
-    kernel = built.configuration.kernel
-    packaged.write(folder / spec.name, definitions, built.sha256, kernel, built.looks)
+    packaged.write(folder / spec.name, definitions, built.sha256, built.kernel, built.looks)
     return built
 
 
