@@ -86,7 +86,7 @@ class Source:
     format: Format
     sha256: str
     folder: Path
-    no_host: str | None = None
+    no_host: str | None
     """Why it cannot be built for this machine; None if it can."""
 
 

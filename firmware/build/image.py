@@ -6,7 +6,7 @@ import hashlib
 import os
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, ParamSpec
 
@@ -48,7 +48,7 @@ class FirmwareImage:
     """What it was built to be, and must say of itself in its first record."""
     kernel: str
     """FreeRTOS's version."""
-    looks: tuple[int, ...] = ()
+    looks: tuple[int, ...]
     """Addresses whose executions are the probes, where the allocator does not count them itself."""
 
     @property
@@ -70,12 +70,12 @@ class BuildSpec:
     allocator: str
     art: bool
     locking: str
-    heap_bytes: int = heap_size.DEFAULT_BYTES
-    knobs: Mapping[str, int] = field(default_factory=dict)
-    extras: tuple[str, ...] = ()
-    without: tuple[str, ...] = ()
-    optimization: Optimization = "2"
-    board: Board = field(default_factory=boards.default)
+    heap_bytes: int
+    knobs: Mapping[str, int]
+    extras: tuple[str, ...]
+    without: tuple[str, ...]
+    optimization: Optimization
+    board: Board
 
     @classmethod
     def of(
@@ -288,9 +288,8 @@ def package(folder: Path, spec: BuildSpec) -> FirmwareImage:
     return built
 
 
-def build_wiring(board: Board | None = None) -> Path:
+def build_wiring(on: Board) -> Path:
     """The ELF file that `./lab wiring check` loads on a board. Raises BuildError."""
-    on = board or boards.default()
     folder = BUILDS / ("" if on.name == boards.DEFAULT else on.name) / "wiring"
     definitions = {"TAILSCOPE_BOARD": on.word}
     described = cmake_build.Build("The wiring firmware", FIRMWARE / "wiring", folder, definitions)
