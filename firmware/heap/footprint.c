@@ -4,16 +4,5 @@
  */
 #include "allocator.h"
 
-typedef struct {
-    void (*init)(void *region, size_t bytes);
-    allocator_result (*allocate)(size_t size);
-    heap_status (*free)(void *payload);
-    const allocator_overhead_bytes *overhead;
-} footprint_roots;
-
-const footprint_roots footprint __attribute__((section(".footprint"))) = {
-    .init = allocator_init,
-    .allocate = allocator_allocate,
-    .free = allocator_free,
-    .overhead = &allocator_overhead,
-};
+const void *const footprint[] __attribute__((section(".footprint"))) = {
+    allocator_init, allocator_allocate, allocator_free, &allocator_overhead};
