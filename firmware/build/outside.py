@@ -138,8 +138,9 @@ def read(path: Path, name: str | None = None) -> Allocator:
     statement = open_toml(table, OutsideError).check(Statement) if table.exists() else Statement()
     name = _name(file, name or statement.name)
     with tempfile.TemporaryDirectory(prefix="tailscope-") as scratch:
-        examined = outside_file.examine(file, statement.knobs, Path(scratch))
-        row = _row(file, name, statement, examined, Path(scratch))
+        how = outside_file.options(file.parent, statement.knobs)
+        examined = outside_file.examine(file, how, Path(scratch))
+        row = _row(file, name, statement, examined, how, Path(scratch))
     assert row.source is not None
     record = {"name": row.id, "file": str(file), "sha256": row.source.sha256}
     with taking_turns(row.source.folder):  # the file is found again by its digest
@@ -190,14 +191,16 @@ def _name(file: Path, chosen: str | None) -> str:
     return name
 
 
-def _row(file: Path, name: str, statement: Statement, examined: ExaminedFile, scratch: Path) -> Allocator:
+def _row(
+    file: Path, name: str, statement: Statement, examined: ExaminedFile, how: Sequence[str], scratch: Path
+) -> Allocator:
     if examined.format == "index.h" and (statement.promises or not statement.frees):
         raise OutsideError(
             f"{file.stem}.toml states promises of an index: the block layer keeps them all; drop them."
         )
     heap = scratch / (file.name if re.fullmatch(r"[\w.+ -]+", file.name) else f"{name}.c")
     heap.write_bytes(examined.text)
-    words, promises, no_host = _build_words(file, heap, statement, examined, scratch)
+    words, promises, no_host = _build_words(file, heap, statement, examined, how)
     folder = _keep(file, heap, name, words, examined)
     default: tuple[Locking, ...] = ("scheduler",) if examined.format == "FreeRTOS heap" else LOCKINGS
     return Allocator.model_construct(
@@ -219,7 +222,7 @@ def _row(file: Path, name: str, statement: Statement, examined: ExaminedFile, sc
 
 
 def _build_words(
-    file: Path, heap: Path, statement: Statement, examined: ExaminedFile, scratch: Path
+    file: Path, heap: Path, statement: Statement, examined: ExaminedFile, how: Sequence[str]
 ) -> tuple[list[str], frozenset[Promise], str | None]:
     """The lines of its <name>.cmake, what it promises, and why it has no host build, if so.
 
@@ -242,9 +245,7 @@ def _build_words(
             (heap.parent / _VARIABLES).write_text(f"#define OUTSIDE_VARIABLES(f) {each}\n", encoding="utf-8")
 
     def look(*layout: str) -> FirstLook | str:
-        return outside_file.first_look(
-            heap, examined, file.parent, statement.knobs, (*macros, *layout), scratch
-        )
+        return outside_file.first_look(heap, examined, how, (*macros, *layout))
 
     tiles = look("OUTSIDE_TILES") if is_freertos else ""
     plain = look("OUTSIDE_PLAIN") if is_freertos else look()
@@ -257,7 +258,7 @@ def _build_words(
             promises |= _TILED
         elif isinstance(plain, FirstLook) and (plain.step, plain.signal) == ("free", "SIGABRT"):
             promises -= _FREES  # as heap_1, whose vPortFree() asserts
-        mentions = outside_file.constant_mentions(heap, scratch, file.parent, statement.knobs)
+        mentions = outside_file.constant_mentions(heap, how)
         quoted = " ".join(f'"{macro}"' for macro in macros)
         words += [f"tailscope_outside_freertos({'TILES' if is_tiled else 'PLAIN'} {mentions} {quoted})"]
     elif examined.format == "allocator.h":

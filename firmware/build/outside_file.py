@@ -10,7 +10,7 @@ import re
 import shutil
 import signal
 import subprocess
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import get_args
@@ -29,7 +29,10 @@ _STAND_INS = HEAP / "tests" / "freertos"
 _INCLUDES = ("-I", str(HEAP), "-I", str(HEAP / "allocators" / "freertos" / ".."), "-I", str(_STAND_INS))
 _TARGET = ("arm-none-eabi-gcc", "-mcpu=cortex-m4", "-mthumb", "-mfpu=fpv4-sp-d16", "-mfloat-abi=hard")
 _HOST = ("gcc", "-m32")
-_COMMON = ("-std=gnu11", "-O2", "-w", "-fmax-errors=1", f"-DTAILSCOPE_HEAP_BYTES={DEFAULT_BYTES}")
+_COMMON = (
+    *("-std=gnu11", "-O2", "-w", "-fmax-errors=1", f"-DTAILSCOPE_HEAP_BYTES={DEFAULT_BYTES}"),
+    *("-DTAILSCOPE_SMALLEST_PAYLOAD=8", '-DTAILSCOPE_FILE_NAME="x"'),
+)
 _WITHIN_S = 60.0
 
 _FREERTOS = ("pvPortMalloc", "vPortFree", "xPortGetFreeHeapSize")
@@ -90,12 +93,20 @@ def required(format_: Format) -> tuple[str, ...]:
     return (*names, *constants) if format_ == "allocator.h" else names
 
 
-def examine(file: Path, knobs: Mapping[str, int], scratch: Path) -> ExaminedFile:
-    """Compiles `file` into the folder `scratch`. Raises OutsideError."""
+def options(beside: Path, knobs: Mapping[str, int]) -> tuple[str, ...]:
+    """How a file is compiled for any machine. What it includes is looked for in `beside` too, so a
+    library finds headers beside its adapter; with <…>, after the compiler's own.
+    """
+    macros = (f"-DTAILSCOPE_{name}={value}u" for name, value in knobs.items())
+    return (*_COMMON, *_INCLUDES, "-iquote", str(beside), "-idirafter", str(beside), *macros)
+
+
+def examine(file: Path, how: Sequence[str], scratch: Path) -> ExaminedFile:
+    """Compiles `file` with the options `how` into the folder `scratch`. Raises OutsideError."""
     if shutil.which(_TARGET[0]) is None:
         raise OutsideError(f"{_TARGET[0]} is not on the PATH: install the Debian package gcc-arm-none-eabi.")
     object_file = scratch / "file.o"
-    if said := _compile(file, object_file, knobs, file.parent, "-MMD", "-MF", str(scratch / "file.d")):
+    if said := _compile(file, object_file, how, "-MMD", "-MF", str(scratch / "file.d")):
         raise OutsideError(f"{file.name} does not compile: {said}")
     symbols = _symbols(object_file)
     format_ = _format(file, symbols)
@@ -106,7 +117,7 @@ def examine(file: Path, knobs: Mapping[str, int], scratch: Path) -> ExaminedFile
         )
     text = file.read_bytes()
     if format_ == "FreeRTOS heap" and "ucHeap" in symbols.variables:
-        text, symbols = _with_the_benchs_array(file, text, knobs, scratch)
+        text, symbols = _with_the_benchs_array(file, text, how, scratch)
     return ExaminedFile(
         format_,
         symbols.defined,
@@ -116,29 +127,22 @@ def examine(file: Path, knobs: Mapping[str, int], scratch: Path) -> ExaminedFile
     )
 
 
-def constant_mentions(heap: Path, scratch: Path, beside: Path, knobs: Mapping[str, int]) -> int:
+def constant_mentions(heap: Path, how: Sequence[str]) -> int:
     """How often a FreeRTOS heap needs configTOTAL_HEAP_SIZE to be a constant, at its beginning."""
     for mentions in range(1, 9):
         any_size = ("-DTAILSCOPE_REGION_OF_ANY_SIZE", f"-DTAILSCOPE_CONSTANT_MENTIONS={mentions}")
-        command = [*_HOST, *_COMMON, *_INCLUDES, *_found_in(beside), *_macros(knobs), *any_size]
-        if not _run([*command, "-c", str(heap), "-o", str(scratch / "any.o")]).returncode:
+        command = [*_HOST, *how, *any_size, "-c", str(heap), "-o", str(heap.with_suffix(".o"))]
+        if not _run(command).returncode:
             return mentions
     return 1
 
 
-def first_look(
-    heap: Path,
-    file: ExaminedFile,
-    beside: Path,
-    knobs: Mapping[str, int],
-    macros: Sequence[str],
-    scratch: Path,
-) -> FirstLook | str:
+def first_look(heap: Path, file: ExaminedFile, how: Sequence[str], macros: Sequence[str]) -> FirstLook | str:
     """The first steps on this machine; or, where it cannot be built for it, why, in a sentence.
 
     `macros` are those of a FreeRTOS heap (outside.cmake); with OUTSIDE_TILES its blocks are read.
     """
-    program = scratch / "first_look"
+    program = heap.parent / "first_look"
     sources = [HEAP / "outside" / "first_look.c"]
     own: list[str] = []
     if file.format == "index.h":
@@ -152,8 +156,7 @@ def first_look(
         own += [f'-DTAILSCOPE_OUTSIDE_FILE="{heap.name}"']
         own += [f"-D{macro}" for macro in macros]
     # The copy comes before the file that it is made of.
-    own_folders = ("-iquote", str(heap.parent), *_found_in(beside))
-    command = [*_HOST, *_COMMON, *_INCLUDES, *own_folders, *_macros(knobs), *own]
+    command = [*_HOST, "-iquote", str(heap.parent), *how, *own]
     built = _run([*command, *map(str, sources), "-o", str(program)])
     if built.returncode:
         return _first_error(built.stderr)
@@ -210,14 +213,14 @@ def _format(file: Path, symbols: _Symbols) -> Format:
 
 
 def _with_the_benchs_array(
-    file: Path, text: bytes, knobs: Mapping[str, int], scratch: Path
+    file: Path, text: bytes, how: Sequence[str], scratch: Path
 ) -> tuple[bytes, _Symbols]:
     """The text with `static uint8_t ucHeap[…]` declared as what another file defines."""
     changed = _OWN_ARRAY.sub(r"extern\1", text.decode(errors="surrogateescape"))
     copy = scratch / "shared.c"
     copy.write_bytes(changed.encode(errors="surrogateescape"))
     object_file = scratch / "shared.o"
-    said = _compile(copy, object_file, knobs, file.parent)
+    said = _compile(copy, object_file, how)
     symbols = None if said else _symbols(object_file)
     if symbols is None or "ucHeap" in symbols.variables:
         raise OutsideError(
@@ -227,29 +230,15 @@ def _with_the_benchs_array(
     return copy.read_bytes(), symbols
 
 
-def _compile(
-    file: Path, object_file: Path, knobs: Mapping[str, int], beside: Path, *options: str
-) -> str | None:
-    """None, or the compiler's first error. What a file includes is looked for in `beside` too."""
-    command = [*_TARGET, *_COMMON, *_INCLUDES, *_found_in(beside), *_macros(knobs), *options]
-    done = _run([*command, "-c", str(file), "-o", str(object_file)])
+def _compile(file: Path, object_file: Path, how: Sequence[str], *more: str) -> str | None:
+    """None, or the compiler's first error."""
+    done = _run([*_TARGET, *how, *more, "-c", str(file), "-o", str(object_file)])
     return _first_error(done.stderr) if done.returncode else None
-
-
-def _found_in(beside: Path) -> tuple[str, ...]:
-    """So a library finds headers beside its adapter; with <…>, after the compiler's own."""
-    return ("-iquote", str(beside), "-idirafter", str(beside))
 
 
 def _first_error(said: str) -> str:
     match = _ERROR.search(said)
     return f"{match['file']}:{match['line']}: {match['why']}" if match else children.last_words(said)
-
-
-def _macros(knobs: Mapping[str, int]) -> Iterator[str]:
-    yield from ("-DTAILSCOPE_SMALLEST_PAYLOAD=8", '-DTAILSCOPE_FILE_NAME="x"')
-    for name, value in knobs.items():
-        yield f"-DTAILSCOPE_{name}={value}u"
 
 
 def _included(depends: Path, file: Path) -> tuple[Path, ...]:
