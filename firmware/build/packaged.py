@@ -45,14 +45,12 @@ def find(name: str, definitions: Mapping[str, object]) -> Mapping[str, Any] | No
         return None
     note = ROOM / IMAGES / name / _NOTE
     try:
-        text = note.read_text(encoding="utf-8")
-    except OSError:
-        return None
-    try:
-        image: dict[str, Any] = json.loads(text)
+        image: dict[str, Any] = json.loads(note.read_text(encoding="utf-8"))
         if image["definitions"] != _as_words(definitions):
             return None
         described = {key: image[key] for key in ("sha256", "kernel", "looks")}
+    except OSError:
+        return None
     except (ValueError, KeyError, TypeError):
         raise PackagedError(f"{note} is damaged: install the package again.") from None
     folder = _unpacked(ELF_FILES, name, (ELF, FOOTPRINT))
