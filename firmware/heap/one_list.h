@@ -1,6 +1,7 @@
 /**
  * What the indexes have in common that keep all free blocks in one list, last in, first out. Each
- * includes this once, and defines the search and the check. With ONE_LIST_IN_ORDER it files, too.
+ * includes this once, and defines the search and the check; with ONE_LIST_IN_ORDER also how blocks
+ * are filed and taken out.
  */
 #pragma once
 
