@@ -7,7 +7,9 @@ So each of them is read at most once for each time that the loop is entered, wha
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from functools import reduce
+from operator import or_
 from typing import NamedTuple
 
 from analysis.bounds.costs import Costs
@@ -22,6 +24,9 @@ class Hot(NamedTuple):
 
     code: bool = False
     data: bool = False
+
+    def __or__(self, other: Hot) -> Hot:
+        return Hot(self.code or other.code, self.data or other.data)
 
 
 COLD = Hot()
@@ -39,10 +44,15 @@ class Lines:
 
     def fit(self, costs: Costs) -> Hot:
         """Which of them stay in the caches that there are."""
-        places, together = costs.lines, costs.lines.together
-        code = costs.code_cache and self.code is not None and _places(self.code, together) <= places.code
-        data = costs.data_cache and self.data is not None and _places(self.data, together) <= places.data
-        return Hot(code, data)
+        places = costs.lines
+
+        def fits(lines: frozenset[int] | None, most: int) -> bool:
+            return lines is not None and len({line // places.together for line in lines}) <= most
+
+        return Hot(
+            costs.code_cache and fits(self.code, places.code),
+            costs.data_cache and fits(self.data, places.data),
+        )
 
     def first_reads(self, costs: Costs, hot: Hot) -> int:
         """Cycles that reading them once adds to finding them. A read may wait for another, and one
@@ -64,11 +74,6 @@ def full(costs: Costs) -> Lines:
     return Lines(frozenset(range(code)), frozenset(range(data)))
 
 
-def _places(lines: frozenset[int], together: int) -> int:
-    """How many places of a cache they take at most."""
-    return len({line // together for line in lines}) if together > 1 else len(lines)
-
-
 def _both(ours: frozenset[int] | None, other: frozenset[int] | None) -> frozenset[int] | None:
     return None if ours is None or other is None else ours | other
 
@@ -78,15 +83,14 @@ class Kept:
     """The nodes whose lines stay in a cache while a loop runs, and what it costs to enter it."""
 
     hot: dict[Node, Hot]
-    loops: dict[Node, tuple[int, int]]
-    """For each node the loops that keep its code and its data, by number; 0 for none."""
-    entering: dict[int, int]
+    loops: dict[Node | None, frozenset[int]] = field(default_factory=dict)
+    """For each node the loops that keep its code or its data, by number."""
+    entering: list[int] = field(default_factory=list)
     """For each loop what its first reads cost."""
 
     def enters(self, before: Node | None, node: Node) -> int:
         """The first reads of the loops that a way into `node` enters."""
-        inside = self.loops.get(before, (0, 0)) if before is not None else (0, 0)
-        entered = set(self.loops.get(node, (0, 0))) - set(inside) - {0}
+        entered = self.loops.get(node, frozenset()) - self.loops.get(before, frozenset())
         return sum(self.entering[loop] for loop in entered)
 
 
@@ -97,11 +101,10 @@ def cached(
     hot: Hot,
 ) -> Kept:
     """What stays in the caches in the loops of a graph in which `hot` does anyway."""
-    lines_held = Kept(dict.fromkeys(successors, hot), {}, {})
-    if costs.code_cache and not hot.code:
-        _keep(lines_held, successors, lines, costs, Hot(code=True), set(successors))
-    if costs.data_cache and not hot.data:
-        _keep(lines_held, successors, lines, costs, Hot(data=True), set(successors))
+    lines_held = Kept(dict.fromkeys(successors, hot))
+    for which in (Hot(code=True), Hot(data=True)):
+        if hot | which != hot and (costs.code_cache if which.code else costs.data_cache):
+            _keep(lines_held, successors, lines, costs, which, set(successors))
     return lines_held
 
 
@@ -115,18 +118,14 @@ def _keep(
 ) -> None:
     """Marks the outermost loops whose lines fit in a cache."""
     for loop in _loops(successors, inside):
-        all_lines = Lines()
-        for node in loop:
-            all_lines |= lines(node)
+        all_lines = reduce(or_, map(lines, loop))
         fits = all_lines.fit(costs)
-        if (fits.code and which.code) or (fits.data and which.data):
-            number = len(lines_held.entering) + 1
-            lines_held.entering[number] = all_lines.first_reads(costs, which)
+        if fits | which == fits:
             for node in loop:
-                code, data = lines_held.loops.get(node, (0, 0))
-                lines_held.loops[node] = (number, data) if which.code else (code, number)
-                hot = lines_held.hot[node]
-                lines_held.hot[node] = Hot(hot.code or which.code, hot.data or which.data)
+                number = frozenset({len(lines_held.entering)})
+                lines_held.loops[node] = lines_held.loops.get(node, frozenset()) | number
+                lines_held.hot[node] |= which
+            lines_held.entering.append(all_lines.first_reads(costs, which))
             continue
         outside = (following for u, following in successors.items() if u not in loop)
         entries = {node for following in outside for node in following if node in loop}
@@ -166,26 +165,8 @@ _LONG_AGO = -16
 """What was so long ago delays nothing any more."""
 
 
-_NOT_OF_KEY = ("_arrival", "_room", "_costs", "_line_bytes")
-
-
 class Fetch:
     """The unit before one instruction. The cycles are those of `costs`."""
-
-    __slots__ = (
-        "_array_free",
-        "_arrival",
-        "_bus_free",
-        "_costs",
-        "_issued",
-        "_line",
-        "_line_arrival",
-        "_line_bytes",
-        "_next",
-        "_room",
-        "data_line",
-        "exact",
-    )
 
     def __init__(self, costs: Costs, target: int) -> None:
         """The word at `target`, to which a branch led, arrives in cycle 0."""
@@ -220,10 +201,7 @@ class Fetch:
 
     def copy(self) -> Fetch:
         other = Fetch.__new__(Fetch)
-        for name in Fetch.__slots__:
-            setattr(other, name, getattr(self, name))
-        other._arrival = list(self._arrival)
-        other._room = list(self._room)
+        vars(other).update(vars(self), _arrival=[*self._arrival], _room=[*self._room])
         return other
 
     def since(self, now: int) -> None:
@@ -235,8 +213,11 @@ class Fetch:
 
     def key(self) -> Hashable:
         """Two units with the same key do the same."""
-        others = (getattr(self, name) for name in Fetch.__slots__ if name not in _NOT_OF_KEY)
-        return (*self._arrival, *self._room, *others)
+        return (
+            *self._arrival,
+            *self._room,
+            *(it for it in vars(self).values() if isinstance(it, int | None)),
+        )
 
     def issue(self, pc: int, size: int, free: int, at_once: bool) -> int:
         """The cycle in which the instruction at `pc` executes, if the core is free from `free`

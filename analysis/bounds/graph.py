@@ -106,6 +106,11 @@ class Instruction:
         return bool(self.listed)
 
     @property
+    def loads(self) -> bool:
+        """Whether it reads memory, if only a table of branches."""
+        return self.kind == "table_branch" or (self.accesses and not self.stores)
+
+    @property
     def words(self) -> int:
         return sum(operand.bytes for operand in self.listed) // 4
 

@@ -102,12 +102,14 @@ class _Timed:
 
 
 class _Passed(NamedTuple):
-    """An instruction of a block: the address that it accesses, its most cycles with memory that
-    answers at once, and how many more it takes at the most, as it may not be aligned.
+    """An instruction of a block: the address that it accesses and the memory there, its most cycles
+    with memory that answers at once, and how many more it takes at the most, as it may not be
+    aligned.
     """
 
     code: Instruction
     address: Value
+    memory: Memory
     cycles: int
     unaligned: int
 
@@ -176,7 +178,7 @@ def _on_one_bus(flow: Flow, costs: Costs, solved: Solved) -> Cycles:
             total += costs.own(code)
             if code.accesses:
                 # All accesses wait, as there is no write buffer.
-                address = _block_address(code, accessed(code, state))
+                address = accessed(code, state)
                 flash = 0 if code.stores else 2 * waits
                 by_memory = {
                     Memory.SRAM: costs.load_waits(address),
@@ -219,22 +221,18 @@ class _Function:
             for edge in self.solved.edges[node]:
                 passed = self._passed.setdefault((node, way_of(edge)), [])
                 for end in timed.ends:
-                    cycles, beginning = self._onward(edge, end)
-                    passed.append((cycles - timed.cycles, beginning))
+                    taken, beginning = self._onward(edge, end)
+                    passed.append((taken - timed.cycles, beginning))
         for node in self.solved.states:
-            total.cost[node] = min(
-                (timed.cycles for timed in self._begun.get(node, {}).values() if timed), default=0
-            )
-            total.dearest[node] = max(
-                (timed.cycles - total.cost[node] for timed in self._begun.get(node, {}).values() if timed),
-                default=0,
-            )
+            cycles = [timed.cycles for timed in self._begun.get(node, {}).values() if timed]
+            total.cost[node] = min(cycles, default=0)
+            total.dearest[node] = max(cycles, default=0) - total.cost[node]
             if not self.costs.certain and node in self._ways:
                 total.lines[node] = self._lines_of(node)
         total.begin = self._more(self.solved.start, start, total)
         for (node, way), passed in self._passed.items():
-            total.ways[node, way] = max(cycles for cycles, _ in passed)
-            total.steps[node, way] = max(cycles + self._more(way[0], key, total) for cycles, key in passed)
+            total.ways[node, way] = max(taken for taken, _ in passed)
+            total.steps[node, way] = max(taken + self._more(way[0], key, total) for taken, key in passed)
         return total
 
     def _more(self, node: Node, key: Hashable, cycles: Cycles) -> int:
@@ -306,30 +304,34 @@ class _Function:
         line_bytes = self.costs.lines.bytes
         code = range(first.address // line_bytes, (last.address + last.size + AHEAD_BYTES) // line_bytes + 1)
         data: set[int] = set()
-        for instruction, address, _, _ in instructions:
-            read, by_table = _block_address(instruction, address), instruction.kind == "table_branch"
-            if not by_table and (not instruction.accesses or instruction.stores):
-                continue
-            memory = Memory.FLASH if by_table else self.costs.memory(read)
-            lines: set[int] | None = set()
-            if memory is Memory.FLASH:
-                # None if there are too many to tell.
-                lines, flash = None, self.costs.lines
-                if read and not read[0] and read[2] - read[1] <= flash.data * flash.together * flash.bytes:
-                    last_byte = read[2] + _WORD_BYTES * max(instruction.words, 1) - 1
-                    lines = set(range(read[1] // flash.bytes, last_byte // flash.bytes + 1))
-            if lines is None or memory is Memory.ANY:
-                return Lines(frozenset(code), None)
-            data |= lines
+        most = self.costs.lines.data * self.costs.lines.together * line_bytes
+        for instruction, read, memory, _, _ in instructions:
+            if instruction.loads and memory in (Memory.FLASH, Memory.ANY):
+                if memory is Memory.ANY or read is None or read[0] or read[2] - read[1] > most:
+                    # There are too many to tell.
+                    return Lines(frozenset(code), None)
+                last_byte = read[2] + _WORD_BYTES * max(instruction.words, 1) - 1
+                data |= set(range(read[1] // line_bytes, last_byte // line_bytes + 1))
         return Lines(frozenset(code), frozenset(data))
 
     def _through(self, node: Node, core: _Core) -> _Timed:
         cores = [core.copy()]
         ends: list[_End] = []
         for passed in self._instructions(node):
-            ends = [end for core in cores for end in self._execute(core, passed)]
+            ends = [self._execute(it, passed) for core in cores for it in self._ways_into(core, passed)]
             cores = [end.core for end in ends]
         return _Timed(max(core.free for core in cores), ends)
+
+    def _ways_into(self, core: _Core, passed: _Passed) -> list[_Core]:
+        """The line that a load is from may be the last that was read, where that is not known."""
+        code, place, fetch = passed.code, constant(passed.address), core.fetch
+        if not code.loads or passed.memory is not Memory.FLASH or place is None:
+            return [core]
+        if fetch.data_line is not None or not fetch.exact or code.conditional or passed.unaligned:
+            return [core]
+        other = core.copy()
+        other.fetch.holds_data(place)
+        return [core, other]
 
     def _instructions(self, node: Node) -> list[_Passed]:
         """The instructions of a block."""
@@ -353,19 +355,17 @@ class _Function:
             # One for a halfword, or a word at a halfword, two for a word at an odd address (ARM DDI
             # 0439, 3.3.2).
             unaligned = max(_SIZES.get(name, 0) // 2 - accessed_zeros(code, state), 0)
-        return _Passed(code, address, cycles, unaligned)
+        memory = Memory.FLASH if code.kind == "table_branch" else self.costs.memory(address)
+        return _Passed(code, address, memory, cycles, unaligned)
 
-    def _execute(self, core: _Core, passed: _Passed) -> list[_End]:
-        code, address, cycles, unaligned = passed
+    def _execute(self, core: _Core, passed: _Passed) -> _End:
+        code, address, memory, cycles, unaligned = passed
         fetch, name = core.fetch, code.name
         # The registers that the address waits for; VLDM does not wait.
         needed = set() if name.startswith(("vldm", "vpop")) else code.addressed - {PC}
         late = bool(needed & core.late)
         start = fetch.issue(code.address, code.size, core.free + late, core.brief and not late)
-        memory = (
-            Memory.FLASH if code.kind == "table_branch" else self.costs.memory(_block_address(code, address))
-        )
-        block = _block(code, address) if code.accesses else None
+        block = _block(address) if code.accesses else None
         single = name in _SINGLE_LOADS or name in _SINGLE_STORES
         overlaps = single and core.loaded is not None and core.loaded not in needed and block == core.block
         if self.costs.core == "cortex-m3" and code.memory is not None and code.memory.writeback:
@@ -381,30 +381,22 @@ class _Function:
             fetch.exact = False
         start += unaligned
         fetch.exact &= not unaligned
-        starts = [(core, start)]
-        if code.accesses or code.kind == "table_branch":
+        if code.accesses or code.loads:
             start += core.stored and name in _LONGER_BEHIND_STORES
-            starts = self._access(core, code, address, memory, start)
-            for after, _ in starts:
-                after.fetch.data_line = None if code.conditional else after.fetch.data_line
+            start = self._access(core, code, address, memory, start)
+            fetch.data_line = None if code.conditional else fetch.data_line
         elif name in _BARRIERS:
-            starts = [(core, max(start, core.data_free - 1))]
-        ends = []
-        for after, began in starts:
-            self._leave(after, code, block, began + cycles)
-            after.brief = cycles == 1 and not code.accesses and name not in _BARRIERS
-            if name == "isb":
-                following = code.address + code.size
-                fetch.arrived(following, fetch.branch(following, following, began + cycles))
-            ends.append(_End(after, code, began, cycles))
-        return ends
+            start = max(start, core.data_free - 1)
+        self._leave(core, code, block, start + cycles)
+        core.brief = cycles == 1 and not code.accesses and name not in _BARRIERS
+        if name == "isb":
+            following = code.address + code.size
+            fetch.arrived(following, fetch.branch(following, following, start + cycles))
+        return _End(core, code, start, cycles)
 
-    def _access(
-        self, core: _Core, code: Instruction, address: Value, memory: Memory, start: int
-    ) -> list[tuple[_Core, int]]:
+    def _access(self, core: _Core, code: Instruction, place: Value, memory: Memory, start: int) -> int:
         """The data bus takes the addresses, and loads wait for their data."""
-        start = max(start, core.data_free)
-        words, place = max(code.words, 1), _block_address(code, address)
+        start, words = max(start, core.data_free), max(code.words, 1)
         if code.stores:
             reads = self.costs.store_reads(place)
             core.fetch.exact &= not reads
@@ -413,42 +405,22 @@ class _Function:
             start += waits * (words - 1)
             core.data_free = start + words + waits
             core.fetch.exact &= not waits
-            return [(core, start)]
-        waits, pc = self.costs.load_waits(place), code.address + code.size
+            return start
+        waits, lines, at = self.costs.load_waits(place), self.costs.lines, start
         if memory is Memory.SRAM:
             core.fetch.exact &= not waits
-            return [(core, start + waits)]
-        constant_place = constant(place)
-        if memory is Memory.FLASH and constant_place is not None:
-            return self._constant(core, constant_place, words, start, pc)
-        core.fetch.exact = False
-        slowest = self.costs.peripheral_cycles * words if memory is not Memory.FLASH else waits
+            return start + waits
+        first = constant(place) if memory is Memory.FLASH else None
+        core.fetch.exact &= first is not None
         if memory is not Memory.PERIPHERAL:
-            # Words from anywhere in the flash, one behind the other. The second may begin a line.
-            lines, at = self.costs.lines, start
+            # One word behind the other. From an unknown place the second may begin a line.
             line_words = lines.bytes // _WORD_BYTES if lines.keeps_data else 1
             for word in range(words):
-                if word == 0 or (word - 1) % line_words == 0:
-                    at += core.fetch.data(None, at + word, pc) - (at + word + 1)
-            slowest = max(slowest, at - start)
-        return [(core, start + slowest)]
-
-    def _constant(
-        self, core: _Core, address: int, words: int, start: int, pc: int
-    ) -> list[tuple[_Core, int]]:
-        """A load of words in the flash, perhaps from the line that was read before."""
-        other = None
-        if core.fetch.data_line is None and core.fetch.exact:
-            other = core.copy()
-            other.fetch.holds_data(address)
-        cores = []
-        for way in (core, other):
-            if way is not None:
-                at = start
-                for word in range(words):
-                    at += way.fetch.data(address + _WORD_BYTES * word, at + word, pc) - (at + word + 1)
-                cores.append((way, at))
-        return cores
+                if first is not None or word == 0 or (word - 1) % line_words == 0:
+                    address = None if first is None else first + _WORD_BYTES * word
+                    at += core.fetch.data(address, at + word, code.address + code.size) - (at + word + 1)
+        slowest = self.costs.peripheral_cycles * words if memory is not Memory.FLASH else waits
+        return at if first is not None else max(at, start + slowest)
 
     def _leave(self, core: _Core, code: Instruction, block: int | None, free: int) -> None:
         """The instruction is finished in cycle `free`."""
@@ -465,13 +437,8 @@ class _Function:
         core.short_end = code.address + code.size if code.size == 2 else 0
 
 
-def _block_address(code: Instruction, address: Value) -> Value:
-    return ("", code.literal, code.literal) if code.literal is not None else address
-
-
-def _block(code: Instruction, address: Value) -> int | None:
+def _block(address: Value) -> int | None:
     """The block of memory that an access goes to, if it is known."""
-    address = _block_address(code, address)
     if address is None:
         return None
     if address[0] in (STACK, SRAM):
@@ -509,7 +476,7 @@ class Timed:
     def cached(self, solved: Solved, kind: str, hot: Hot) -> Kept:
         """Which lines stay in the caches in the loops of a function, where a mask is set."""
         if self.costs.certain or (hot.code >= self.costs.code_cache and hot.data >= self.costs.data_cache):
-            return Kept(dict.fromkeys(solved.states, hot), {}, {})
+            return Kept(dict.fromkeys(solved.states, hot))
         held = {node for node in solved.states if node[1].holds(kind)}
         after = {
             node: [edge.target for edge in solved.edges[node] if edge.target in held] if node in held else []

@@ -216,7 +216,7 @@ class Sections:
             return segments
         entry = body.blocks[body.entry].instructions[0]
         reads = Price(lines.first_reads(costs, first), place=(body, entry))
-        warm = self._found_ways(solved, kind, Hot(hot.code or first.code, hot.data or first.data))
+        warm = self._found_ways(solved, kind, hot | first)
         return {
             way: min(price, warm[way] + reads, key=dearness) if way in warm else price
             for way, price in segments.items()
