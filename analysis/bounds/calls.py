@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
+from dataclasses import dataclass
 from functools import cached_property
 
 from analysis.bounds.flow import NOWHERE, RETURN, Called, Flow, Outcome, Solved
@@ -138,35 +139,31 @@ MANY_FUNCTIONS = 200
 """Of a program with more that touch a mask, less is followed: Contexts.matters(), Sections."""
 
 
+@dataclass(eq=False)
 class Contexts:
     """The functions of a program as they are called. `cells` are addresses of a kernel's counters
     of nesting, `vectors` has handlers by exception.
     """
 
-    def __init__(
-        self,
-        program: Program,
-        disassembler: Disassembler,
-        calls: Calls,
-        cells: Sequence[int],
-        statements: Stated,
-        vectors: Mapping[int, int],
-    ) -> None:
-        self._program = program
-        self._copied = statements.copied
-        self._calls = calls
-        numbered = {address: number for number, address in enumerate(cells)}
+    program: Program
+    disassembler: Disassembler
+    calls: Calls
+    cells: Sequence[int]
+    statements: Stated
+    vectors: Mapping[int, int]
+
+    def __post_init__(self) -> None:
         self.flow = Flow(
-            disassembler,
-            program.read_only,
+            self.disassembler,
+            self.program.read_only,
             self._outcomes,
-            numbered,
-            statements.called,
-            vectors,
+            {address: number for number, address in enumerate(self.cells)},
+            self.statements.called,
+            self.vectors,
             self._limited,
         )
         self._strays: dict[int, frozenset[str]] = {}
-        self.nothing_held = Masks(cells=(0,) * len(cells))
+        self.nothing_held = Masks(cells=(0,) * len(self.cells))
         self._solved: dict[tuple[int, Masks, tuple[Value, ...]], Solved] = {}
         self._contexts: dict[int, dict[tuple[Value, ...], None]] = {}
         self._under_way: set[int] = set()
@@ -183,22 +180,22 @@ class Contexts:
         nothing is held off: all others end as they began.
         """
         is_free = called.masks == self.nothing_held
-        return called.entry in (self.followed if is_free else self._calls.touching)
+        return called.entry in (self.followed if is_free else self.calls.touching)
 
     @cached_property
     def followed(self) -> AbstractSet[int]:
         """The functions that are followed from where nothing is held off: those that touch a mask;
         of a large program those that change one, or call one that comes back with it changed.
         """
-        touching = self._calls.touching
+        touching = self.calls.touching
         if len(touching) <= MANY_FUNCTIONS:
             return touching
         # It is asked for while it grows: a callee is decided before those that call it.
         self.followed = reached = set[int]()
         opening: set[int] = set()
-        for circle in self._calls.circles:
-            called = {target for entry in circle for target in self._calls.callees.get(entry, ())}
-            if called.isdisjoint(opening) and self._calls.changing.isdisjoint(circle):
+        for circle in self.calls.circles:
+            called = {target for entry in circle for target in self.calls.callees.get(entry, ())}
+            if called.isdisjoint(opening) and self.calls.changing.isdisjoint(circle):
                 continue
             reached.update(circle)
             if any(map(self._opens, circle)):
@@ -217,7 +214,7 @@ class Contexts:
     def context(self, called: Called) -> Called:
         """The call with what is worth knowing of its arguments."""
         arguments = tuple(map(_worth, called.arguments))
-        if called.entry in self._calls.touching:
+        if called.entry in self.calls.touching:
             arguments = tuple(map(_worth_of_masks, arguments))
         contexts = self._contexts.setdefault(called.entry, {})
         if arguments not in contexts:
@@ -233,13 +230,13 @@ class Contexts:
     def _limited(self, address: int, called: Called) -> Called:
         """A call at an address, of whose length something may be said."""
         first, second, length, last = called.arguments
-        most = self._copied(address) if self._is_of_a_length(called.entry) else None
+        most = self.statements.copied(address) if self._is_of_a_length(called.entry) else None
         if most is None or unsigned(length)[1] <= most:
             return called
         return called._replace(arguments=(first, second, number(0, most), last))
 
     def _is_of_a_length(self, entry: int) -> bool:
-        function = self._program.function_at(entry)
+        function = self.program.function_at(entry)
         return function is not None and function.name in OF_A_LENGTH
 
     def solve(self, called: Called) -> Solved:
@@ -273,10 +270,10 @@ class Contexts:
     def _outcomes(self, called: Called) -> list[Outcome]:
         if not called.entry or called.entry in self._under_way:
             return [Outcome(called.masks, None)]
-        if self._calls.never_comes_back(called.entry):
+        if self.calls.never_comes_back(called.entry):
             return []
         if not self.matters(called):
-            return [Outcome(called.masks, None)] if self._calls.returns(called.entry) else []
+            return [Outcome(called.masks, None)] if self.calls.returns(called.entry) else []
         try:
             solved = self.solve(self.context(called))
         except NoBoundError:

@@ -4,6 +4,7 @@ to where, at what price.
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import NamedTuple
@@ -61,17 +62,14 @@ Segments = dict[Way, Price]
 """The ways of a function."""
 
 
-@dataclass(frozen=True)
-class Source:
+class Source(NamedTuple):
     node: Node
     begin: Mark | None
     """None for the function's entry."""
     before: Price
 
 
-@dataclass(frozen=True)
-class Sink:
-    node: Node
+class Sink(NamedTuple):
     end: Mark | None
     """None for the function's return."""
     masks: Masks
@@ -91,7 +89,7 @@ class Part:
     cost: dict[Node, Price] = field(default_factory=dict)
     why_not: dict[Node, set[str]] = field(default_factory=dict)
     sources: list[Source] = field(default_factory=list)
-    sinks: list[Sink] = field(default_factory=list)
+    sinks: dict[Node, list[Sink]] = field(default_factory=lambda: defaultdict(list))
 
     def doubt(self, node: Node, *words: str) -> None:
         """Keeps why nobody knows how long it takes from a node on."""
@@ -143,9 +141,9 @@ class Cut:
         target, code = edge.target, part.solved.body.blocks[node[0]].last
         inside, stays = node[1].holds(part.kind), target[1].holds(part.kind)
         if inside and not stays:
-            part.sinks.append(Sink(node, Mark(code.address), target[1], step))
+            part.sinks[node].append(Sink(Mark(code.address), target[1], step))
         elif stays and target[0] == RETURN:
-            part.sinks.append(Sink(node, None, target[1], step))
+            part.sinks[node].append(Sink(None, target[1], step))
         elif inside:
             most(part.successors[node], target, step)
         elif stays:
@@ -177,17 +175,17 @@ class Cut:
             none = f"No way through {self.program.place(called.entry)} was found."
             price = ways.get(Way(None, None, target[1]), Price(why_not=frozenset((none,)))) + step
             if returns:
-                part.sinks.append(Sink(node, None, target[1], price))
+                part.sinks[node].append(Sink(None, target[1], price))
             else:
                 most(part.successors[node], target, price)
         for (begin, end, masks, _), price in ways.items():
             if inside and begin is None and end is not None:
-                part.sinks.append(Sink(node, end.called_from(code.address), target[1], own + step + price))
+                part.sinks[node].append(Sink(end.called_from(code.address), target[1], own + step + price))
             if stays and begin is not None and end is None and masks == target[1]:
                 part.sources.append(Source(target, begin.called_from(code.address), price + step))
                 if returns:
                     # A tail call: what it begins, this function leaves begun.
-                    part.sinks.append(Sink(target, None, target[1], NOTHING))
+                    part.sinks[target].append(Sink(None, target[1], NOTHING))
 
     def _late(self, solved: Solved, node: Node) -> int:
         """How long a store may hold up what comes behind the instruction that ends a node, if it

@@ -8,8 +8,8 @@ and the sections that begin and end in it. What calls it puts these together wit
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from dataclasses import replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from analysis.bounds.caches import COLD, Hot
@@ -28,6 +28,7 @@ from analysis.explain.program import Program
 from base.tell import Tell
 
 
+@dataclass(eq=False)
 class Sections:
     """The sections of one program, and the ways of its functions, each worked out once. `cells` are
     addresses of a kernel's counters of nesting, `vectors` the entries of handlers by exception.
@@ -36,27 +37,21 @@ class Sections:
     `endless` has the sections from where no way leads to an end.
     """
 
-    def __init__(
-        self,
-        program: Program,
-        cells: Iterable[int] = (),
-        statements: Stated | None = None,
-        costs: Costs | None = None,
-        vectors: Mapping[int, int] | None = None,
-        tell: Tell = lambda _: None,
-    ) -> None:
-        self._program = program
-        self._costs = costs or Costs()
-        stated = statements or Stated()
-        self._vectors = vectors or {}
-        self._tell = tell
-        cells = tuple(cells)
+    program: Program
+    cells: Sequence[int] = ()
+    statements: Stated = field(default_factory=Stated)
+    costs: Costs = field(default_factory=Costs)
+    vectors: Mapping[int, int] = field(default_factory=dict)
+    tell: Tell = lambda _: None
+
+    def __post_init__(self) -> None:
+        program, stated = self.program, self.statements
         disassembler = Disassembler(program, stated.never)
-        self._calls = Calls(program, disassembler, cells, stated.untaken, self._vectors)
-        self._contexts = Contexts(program, disassembler, self._calls, cells, stated, self._vectors)
+        self._calls = Calls(program, disassembler, self.cells, stated.untaken, self.vectors)
+        self._contexts = Contexts(program, disassembler, self._calls, self.cells, stated, self.vectors)
         self._loops = Loops(program, self._contexts.flow, stated)
-        self._timed = Timed(program, self._contexts.flow, self._costs, self._contexts.solve)
-        self._cut = Cut(program, self._costs, self._timed, self._called_ways, self._contexts.strays)
+        self._timed = Timed(program, self._contexts.flow, self.costs, self._contexts.solve)
+        self._cut = Cut(program, self.costs, self._timed, self._called_ways, self._contexts.strays)
         self._pricing: list[int] = []
         # Those that are stated to call themselves so often; none may end or begin a section.
         self._recursions = {
@@ -73,26 +68,24 @@ class Sections:
 
     def sections(self) -> list[Section]:
         """All sections, the longest first, those without a bound before."""
-        vectors, calls, plain = self._vectors, self._calls, self._contexts.nothing_held
-        self._tell(f"looking which of {len(calls.touching):,} functions that mask hold a section")
+        calls, handlers = self._calls, self.vectors.values()
+        self.tell(f"looking which of {len(calls.touching):,} functions that mask hold a section")
         followed = self._contexts.followed
-        called = {target for targets in calls.callees.values() for target in targets} | set(vectors.values())
-        roots = [(entry, plain) for entry in vectors.values() if entry in followed]
-        roots += [(entry, plain) for entry in sorted(followed - called)]
+        called = set().union(handlers, *calls.callees.values())
+        roots = [*(entry for entry in handlers if entry in followed), *sorted(followed - called)]
         first = len(roots)
-        callers_first = (entry for circle in reversed(calls.circles) for entry in circle)
-        roots += [(entry, plain) for entry in callers_first if entry in followed & called]
-        for number, (entry, masks) in enumerate(roots, start=1):
+        called &= followed
+        roots += [entry for circle in reversed(calls.circles) for entry in circle if entry in called]
+        for number, entry in enumerate(roots, start=1):
             # Of those that are called only what no call led to is left.
             if number <= first or entry not in self._unheld:
-                self._tell(f"following {self._program.place(entry)}, {number:,} of {len(roots):,}")
+                self.tell(f"following {self.program.place(entry)}, {number:,} of {len(roots):,}")
                 try:
                     for kind in calls.raised:
                         # What it leaves held off is a section without end.
-                        ways = self._of(Called(entry, masks, (None,) * 4), kind)
-                        for (begin, end, _, _), price in ways.items():
+                        for (begin, end, _, _), price in self._of(self._contexts.plain(entry), kind).items():
                             if begin is not None and end is None:
-                                self._keep(kind, 0, entry, begin, None, price)
+                                self._keep(kind, entry, begin, None, price)
                 except NoBoundError:
                     continue
         sections = [self._with_late_floats(section) for section in self._sections.values()]
@@ -102,20 +95,18 @@ class Sections:
         """A section in a handler may be where the floating-point registers of what was interrupted
         are saved: at the first such instruction, once (ARM DDI 0439, 7.2).
         """
-        cycles = self._costs.float_frame_cycles
-        owners = self._program.functions_named(section.owner)
+        cycles = self.costs.float_frame_cycles
+        owners = self.program.functions_named(section.owner)
         if not cycles or self._calls.floating_in_handlers.isdisjoint(owner.address for owner in owners):
             return section
-        holder = self._program.function_at(section.begin.address)
+        holder, flow = self.program.function_at(section.begin.address), self._contexts.flow
         assert holder is not None
-        body = self._contexts.flow.body(holder.address)
-        codes = (code for block in body.blocks.values() for code in block.instructions)
-        code = next(code for code in codes if code.address == section.begin.address)
-        return replace(section, price=section.price + Price(cycles, place=(body, code)))
+        place = flow.body(holder.address), flow.disassembler.instruction(section.begin.address)
+        return replace(section, price=section.price + Price(cycles, place=place))
 
     def handler(self, entry: int) -> Price:
         """The longest way through a handler, once it has been entered."""
-        self._tell(f"following the handler {self._program.place(entry)}")
+        self.tell(f"following the handler {self.program.place(entry)}")
         ways = self._of(self._contexts.plain(entry), HANDLER)
         through = (price for way, price in ways.items() if way.begin is None and way.end is None)
         return max(through, key=dearness, default=NOTHING)
@@ -128,17 +119,14 @@ class Sections:
         part = self._cut.part(solved, HANDLER, COLD)
         blocks = solved.body.blocks
         starts: dict[Node, list[Price]] = {}
-        sinks: dict[Node, list[Sink]] = {}
-        for sink in part.sinks:
-            if blocks[sink.node[0]].last.call == end:
-                sinks.setdefault(sink.node, []).append(sink)
+        sinks = {node: at for node, at in part.sinks.items() if blocks[node[0]].last.call == end}
         for node, ways in part.successors.items():
             for target, price in ways.items():
                 code = blocks[node[0]].last
                 if code.call == begin:
-                    starts.setdefault(target, []).append(Price(self._costs.own(code)) + price)
+                    starts.setdefault(target, []).append(Price(self.costs.own(code)) + price)
                 elif code.call == end:
-                    sinks.setdefault(node, []).append(Sink(node, Mark(code.address), target[1], price))
+                    sinks.setdefault(node, []).append(Sink(Mark(code.address), target[1], price))
         for node in sinks:
             part.successors[node] = {}
         priced = [
@@ -149,8 +137,8 @@ class Sections:
         ]
         if not priced:
             raise NoBoundError(
-                f"No way through {solved.body.name} leads from {self._program.place(begin)} to "
-                f"{self._program.place(end)}."
+                f"No way through {solved.body.name} leads from {self.program.place(begin)} to "
+                f"{self.program.place(end)}."
             )
         return max(priced, key=dearness)
 
@@ -163,15 +151,9 @@ class Sections:
             [node for node, call in calls.items() if call == begin],
             lambda node: (edge.target for edge in edges.get(node, ()) if calls[node] != end),
         )
-        ways = (edge.called for node in inside for edge in edges.get(node, ()))
-        return reached(
-            {
-                called.entry
-                for called in ways
-                if called and called.entry and self._calls.returns(called.entry)
-            },
-            lambda caller: filter(self._calls.returns, self._calls.callees.get(caller, ())),
-        )
+        called = {edge.called.entry for node in inside for edge in edges.get(node, ()) if edge.called} - {0}
+        returns, callees = self._calls.returns, self._calls.callees
+        return reached(filter(returns, called), lambda entry: filter(returns, callees.get(entry, ())))
 
     def _of(self, called: Called, kind: str, hot: Hot = COLD) -> Segments:
         """The ways of a function. One that is stated to call itself takes the longest way of any
@@ -181,7 +163,7 @@ class Sections:
         calls = self._recursions.get(entry)
         if entry in self._pricing:
             if calls is None:
-                raise NoBoundError(f"{self._program.place(entry)} calls itself.")
+                raise NoBoundError(f"{self.program.place(entry)} calls itself.")
             return {Way(None, None, called.masks): NOTHING}
         unknown = called._replace(arguments=(None,) * 4)
         called = self._contexts.context(called) if calls is None else unknown
@@ -199,14 +181,14 @@ class Sections:
                 self._unheld.add(entry)
             for (begin, end, _, level), price in segments.items() if hot == COLD else ():
                 if begin is not None and end is not None:
-                    self._keep(kind, level, entry, begin, end, price)
+                    self._keep(kind, entry, begin, end, price, level)
         return self._segments[key]
 
     def _least_ways(self, solved: Solved, kind: str, hot: Hot) -> Segments:
         """The ways of a function; where that is less, those that find all its lines in the caches,
         after each was read once.
         """
-        segments, costs, body = self._found_ways(solved, kind, hot), self._costs, solved.body
+        segments, costs, body = self._found_ways(solved, kind, hot), self.costs, solved.body
         if costs.certain or not segments:
             return segments
         lines = self._timed.all_lines(solved)
@@ -225,10 +207,7 @@ class Sections:
     def _found_ways(self, solved: Solved, kind: str, hot: Hot) -> Segments:
         part = self._cut.part(solved, kind, hot)
         segments: Segments = {}
-        by_node: dict[Node, list[Sink]] = {}
-        for sink in part.sinks:
-            by_node.setdefault(sink.node, []).append(sink)
-        ways = {node: self._between(part, node, by_node) for node in {source.node for source in part.sources}}
+        ways = {node: self._between(part, node, part.sinks) for node in {it.node for it in part.sources}}
         for source in part.sources:
             begin = source.begin
             if begin is not None and not ways[source.node]:
@@ -237,7 +216,7 @@ class Sections:
                 why_not = {word for node in nodes for word in part.why_not.get(node, ())}
                 price = Price(why_not=frozenset(why_not | source.before.why_not))
                 if price.why_not:
-                    self._keep(kind, 0, solved.body.entry, begin, None, price)
+                    self._keep(kind, solved.body.entry, begin, None, price)
                 else:
                     self.endless[kind, begin] = Section(kind, 0, solved.body.name, begin, None, price)
             for sink, price in ways[source.node]:
@@ -250,8 +229,8 @@ class Sections:
     def _called_ways(self, called: Called, kind: str, inside: bool, code: int, hot: Hot) -> Segments:
         """The ways of what the call at `code` goes to. Raises NoBoundError."""
         why_not = called.why_not
-        if not why_not and self._program.function_at(called.entry) is None:
-            why_not = f"{self._program.place(code)} calls {called.entry:#010x}, where no function is known."
+        if not why_not and self.program.function_at(called.entry) is None:
+            why_not = f"{self.program.place(code)} calls {called.entry:#010x}, where no function is known."
         if why_not:
             return {Way(None, None, called.masks): Price(why_not=frozenset((why_not,)))}
         if not inside and not self._contexts.matters(called):
@@ -265,7 +244,10 @@ class Sections:
         reasons: dict[Node, set[str]] = {}
 
         def passes(head: Node, inner: set[Node]) -> int:
-            of_loop = self._loops.passes(part.solved, head, inner)
+            try:
+                of_loop = self._loops.passes(part.solved, head, inner)
+            except NoBoundError as error:
+                of_loop = str(error)
             if isinstance(of_loop, str):
                 reasons.setdefault(head, set()).add(of_loop)
                 return 1
@@ -277,11 +259,7 @@ class Sections:
         if not ends:
             return []
         alive = reaching(ends, part.successors) & inside
-        irreducible = set()
-        try:
-            ways = longest_ways(node, ends, part.successors, part.cost, passes)
-        except NoBoundError as error:
-            ways, irreducible = {}, {str(error)}
+        ways = longest_ways(node, ends, part.successors, part.cost, passes)
         for u in alive & part.successors.keys():
             for v, price in part.successors[u].items():
                 if v in alive and price.why_not:
@@ -289,24 +267,20 @@ class Sections:
         # What leads nobody knows where may lead to any end.
         lost = {word for place, words in part.why_not.items() if place in inside for word in words}
         priced = []
-        for end in ends:
-            if end not in ways and not irreducible:
-                continue
-            why_not = irreducible | lost
-            if reasons:
-                here = reaching({end}, part.successors) & inside
-                why_not |= {word for place, words in reasons.items() if place in here for word in words}
-            price = ways.get(end, NOTHING) + Price(why_not=frozenset(why_not))
+        for end, way in ways.items():
+            here = reaching({end}, part.successors) & inside if reasons else set()
+            why_not = lost.union(*(words for place, words in reasons.items() if place in here))
+            price = way + Price(why_not=frozenset(why_not))
             priced += [(sink, price) for sink in sinks[end]]
         return priced
 
-    def _keep(self, kind: str, level: int, entry: int, begin: Mark, end: Mark | None, price: Price) -> None:
-        key = (kind, begin, end)
-        section = self._sections.get(key)
-        function = self._program.function_at(entry)
+    def _keep(
+        self, kind: str, entry: int, begin: Mark, end: Mark | None, price: Price, level: int = 0
+    ) -> None:
+        section = self._sections.get((kind, begin, end))
         if section is None or dearness(price) > dearness(section.price):
-            owner = function.name if function else f"{entry:#010x}"
-            self._sections[key] = Section(kind, level, owner, begin, end, price)
+            owner = self._contexts.flow.body(entry).name
+            self._sections[kind, begin, end] = Section(kind, level, owner, begin, end, price)
 
 
 def _from(node: Node, part: Part) -> set[Node]:

@@ -57,8 +57,8 @@ def most(program: Program, facade: str, statements: Stated | None = None) -> tup
         function.address for name in (facade, BEGIN, END) if (function := program.function(name))
     )
     count, price = (
-        Sections(program, statements=statements, costs=Costs(counts=counts)).marked(entry, begin, end)
-        for counts in (True, False)
+        Sections(program, statements=statements or Stated(), costs=costs).marked(entry, begin, end)
+        for costs in (Costs(counts=True), Costs())
     )
     if price.why_not:
         raise NoBoundError(" ".join(price.why_not))
