@@ -50,35 +50,35 @@ def calibrate(wire: Wire, records: Sequence[CalibrationRecord], channel: str) ->
     opening, closing = (_sections(wire, records, channel, number) for number in (0, 1))
     if opening is None:
         return None
-    width, dwt, excess = [], [], []
-    for train, of_end in (opening, closing) if closing else (opening,):
-        width.append(train.width)
-        dwt.append(np.array([record.dwt_cycles for record in of_end], dtype=np.int64))
-        excess.append(width[-1] / wire.samples_per_cycle - dwt[-1])
-    constant = round(float(np.concatenate(excess).mean()))
+    ends = [opening, closing] if closing else [opening]
+    width, dwt = np.concatenate([(train.width, cycles) for train, cycles, _ in ends], axis=1)
+    excess = width / wire.samples_per_cycle - dwt
+    constant = round(float(excess.mean()))
+    drift = excess[SECTIONS_PER_END:].mean() - excess[:SECTIONS_PER_END].mean() if closing else None
     return MarkerCost(
         channel=channel,
-        pulses=sum(map(len, dwt)),
+        pulses=len(dwt),
         wire_minus_dwt_cycles=constant,
-        worst_residual_cycles=float(np.abs(np.concatenate(excess) - constant).max()),
-        drift_cycles=None if closing is None else float(excess[1].mean() - excess[0].mean()),
-        empty_cycles=int(nearest_rank(np.sort(np.concatenate(dwt)), 50)),
-        empty_samples=int(nearest_rank(np.sort(np.concatenate(width)), 50)),
+        worst_residual_cycles=float(np.abs(excess - constant).max()),
+        drift_cycles=None if drift is None else float(drift),
+        empty_cycles=int(nearest_rank(np.sort(dwt), 50)),
+        empty_samples=int(nearest_rank(np.sort(width), 50)),
     )
 
 
 def _sections(
     wire: Wire, records: Sequence[CalibrationRecord], channel: str, number: int
-) -> tuple[PulseTrain, list[CalibrationRecord]] | None:
-    """The empty sections at the start of the run, number 0, or its end, 1: their pulses and
-    records, 16 each. None unless every pulse has its record.
+) -> tuple[PulseTrain, Samples, Samples] | None:
+    """The empty sections at the start of the run, number 0, or its end, 1: their pulses, their
+    cycles by DWT, and CYCCNT where each begins, 16 each. None unless every pulse has its record.
     """
     train = (wire.opening, wire.closing)[number].sections[channel]
     due = range(number * SECTIONS_PER_END, (number + 1) * SECTIONS_PER_END)
     of_end = [record for record in records if record.channel == channel and record.index in due]
     if len(train) != SECTIONS_PER_END or [record.index for record in of_end] != list(due):
         return None
-    return train, of_end
+    cycles = [(record.dwt_cycles, record.begin_cycles) for record in of_end]
+    return train, *np.array(cycles, dtype=np.int64).T
 
 
 # How far apart the analyzer sees edges that left the chip together.
@@ -122,11 +122,11 @@ def skew_between(wire: Wire, first: str, second: str) -> Skew | None:
 
 def _of_one_kind(differences: Samples) -> Skew:
     """The skew of the rising edges, or of the falling ones: int64[pulses]."""
-    by_port_order = (differences[0::2], differences[1::2])
+    by_port_order = differences.reshape(-1, 2)
     return Skew(
-        mean=float(np.mean([order.mean() for order in by_port_order])),
-        least=float(np.mean([order.max() - 1 for order in by_port_order])),
-        most=float(np.mean([order.min() + 1 for order in by_port_order])),
+        mean=float(by_port_order.mean()),
+        least=float((by_port_order.max(axis=0) - 1).mean()),
+        most=float((by_port_order.min(axis=0) + 1).mean()),
     )
 
 
@@ -195,8 +195,7 @@ def fit_counter(
     if None in ends[0]:
         return None
     sections = [section for end in ends if None not in end for section in end if section]
-    sample = np.concatenate([train.start for train, _ in sections])
-    counter = np.array([record.begin_cycles for _, of_end in sections for record in of_end], dtype=np.int64)
+    sample, counter = np.concatenate([(train.start, begin) for train, _, begin in sections], axis=1)
     # As if the counter had never wrapped. The samples tell how often it did: the clocks differ by
     # far less than one turn of it.
     since_sample, since_counter = sample - sample[0], counter - counter[0]
