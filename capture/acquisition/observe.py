@@ -10,7 +10,6 @@ import time
 from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
 
 from base.processes import signals
 from base.run_folder import folder as names
@@ -114,18 +113,18 @@ def observe(
             interrupted = result.interrupted or (not whole and signals.asked() is not None)
     silent = not (records.whole or interrupted)
     advice = board.post_mortem(order.elf) if silent and order.elf else ()
-    report: dict[str, Any] = {
-        "asked_samples": request.samples,
-        "interrupted": interrupted,
-        "losses": (*board.problems(), *result.problems, *([records.problem] if records.problem else [])),
-        "oddities": (*board.oddities(), *advice, *result.oddities),
-    }
+    report = ToolReport(
+        asked_samples=request.samples,
+        interrupted=interrupted,
+        losses=(*board.problems(), *result.problems, *([records.problem] if records.problem else [])),
+        oddities=(*board.oddities(), *advice, *result.oddities),
+    )
+    if order.records == "none":
+        report = ObservedReport(**dict(report), notes=board.notes())
     return Observation(
         edges=result.edges,
         serial_bytes=records.data,
-        report=ObservedReport(**report, notes=board.notes())
-        if order.records == "none"
-        else ToolReport(**report),
+        report=report,
         counts=board.counts(),
         kept=result.kept,
     )

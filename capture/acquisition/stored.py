@@ -61,13 +61,11 @@ def read_stored(folder: Path) -> Taken:
     origin = read_origin(folder / names.MANIFEST) if (folder / names.MANIFEST).exists() else None
     edges, asked_samples = _capture(folder, origin.files if origin else {})
     setting = _setting(folder, origin)
-    image = read_observed(folder, names.IMAGE)
-    if not (folder / names.PLAN).exists():
-        raise CaptureError(f"{folder / names.PLAN} is missing; restore it, or run the scenario again.")
+    plan = read_plan(folder / names.PLAN, read_observed(folder, names.IMAGE))
     # A run that was killed tells no more of what was asked for than the allocator.
     firmware = origin.asked if origin else AskedFirmware(allocator=setting.allocator)
     return Taken(
-        Account(read_plan(folder / names.PLAN, image), firmware, setting),
+        Account(plan, firmware, setting),
         Observation(
             edges,
             serial_bytes=read_observed(folder, names.SERIAL_LOG),
@@ -170,19 +168,14 @@ class _Metadata(Table):
 
 def write_plan(path: Path, plan: Plan) -> None:
     """Writes the table of `plan`, with the scenario's name, parameters and seed as metadata."""
-    columns, facts = plan.operations.select(PLAN.names()), (plan.name, plan.parameters, plan.seed)
-    facts_by_name = dict(zip(("scenario", "parameters", "seed"), facts, strict=True))
-    write_table(
-        path, columns, {"schema": SCHEMA, **facts_by_name, "sha256": _digest(plan.image, columns, facts)}
-    )
+    columns = plan.operations.select(PLAN.names())
+    facts = {"scenario": plan.name, "parameters": plan.parameters, "seed": plan.seed}
+    sha256 = _digest(plan.image, columns, *facts.values())
+    write_table(path, columns, {"schema": SCHEMA, **facts, "sha256": sha256})
 
 
-_Facts = tuple[str, Mapping[str, int | str], int | None]
-"""Name, parameters and seed of the scenario."""
-
-
-def _digest(image_bytes: bytes, columns: pl.DataFrame, facts: _Facts) -> str:
-    """Ties what the image does not carry to it."""
+def _digest(image_bytes: bytes, columns: pl.DataFrame, *facts: object) -> str:
+    """Ties what the image does not carry to it: also name, parameters and seed of the scenario."""
     text = json.dumps([facts, columns.rows()], ensure_ascii=False, separators=(",", ":"), sort_keys=True)
     return hashlib.sha256(hashlib.sha256(image_bytes).digest() + text.encode()).hexdigest()
 
@@ -194,11 +187,11 @@ def read_plan(path: Path, image_bytes: bytes) -> Plan:
     where the two tell of different operations.
     """
     image = decode_image(image_bytes)
-    metadata = read_metadata(path, _Metadata)
     columns = read_table(path, PLAN, MOST_OPERATIONS)
+    metadata = read_metadata(path, _Metadata)
     operations = table(Step(operation) for operation in image.operations if not isinstance(operation, Mark))
-    facts = (metadata.scenario, metadata.parameters, metadata.seed)
-    if metadata.sha256 != _digest(image_bytes, columns, facts):
+    facts = metadata.scenario, metadata.parameters, metadata.seed
+    if metadata.sha256 != _digest(image_bytes, columns, *facts):
         raise CaptureError(f"{path} is not the plan of {names.IMAGE} beside it; restore one of them.")
     return Plan(
         name=image.name,
