@@ -128,13 +128,6 @@ class OfOperations:
         folder.write_bytes(names.IMAGE, plan.image)
         folder.write(names.PLAN, lambda path: write_plan(path, plan))
 
-    def keep_seen(self, folder: RunFolder, seen: Observation) -> None:
-        """Writes records, the virtual board's counts, and edges."""
-        folder.write_bytes(names.SERIAL_LOG, seen.serial_bytes)
-        if seen.counts is not None:
-            folder.write_bytes(names.COUNTS, seen.counts)
-        folder.write(names.EDGES, seen.edges.write_parquet)
-
     def conclude(self, folder: RunFolder, seen: Observation, notes: Sequence[str] = ()) -> RunResult:
         """Writes the tables and, last of all, run.json."""
         evidence, setting = judge(self.account, seen)
@@ -156,32 +149,22 @@ class OfPins:
         """Writes observed.json."""
         folder.write_json(names.OBSERVED, self.asked.model_dump(mode="json", by_alias=True))
 
-    def keep_seen(self, folder: RunFolder, seen: Observation) -> None:
-        """Writes the edges, or windows and counts."""
-        if seen.kept is None:
-            folder.write(names.EDGES, seen.edges.write_parquet)
-        else:
-            write_kept(folder.path / names.KEPT, seen.kept)
-
     def conclude(self, folder: RunFolder, seen: Observation, notes: Sequence[str] = ()) -> RunResult:
         """Writes run.json, and of windows the copies for PulseView."""
         windows, asked = seen.kept, self.asked
         if not set((windows or seen.edges).channels) <= set(asked.pins):
             raise CaptureError("The capture has other channels than were asked for; restore the run's files.")
         questions = Questions(asked.pulses, asked.latencies)
-        wire = (
-            of_windows(windows)
-            if windows
-            else read_observed(
-                seen.edges, asked.stimulus_edges, asked.imported is None, asked.core_hz, questions
-            )
-        )
-        remarks: list[str] = []
-        for window in windows.windows if windows else ():
-            name = f"{names.WINDOWS}/{window.place.name}.sr"
-            if not (folder.path / name).exists():
-                remarks += store_session(folder, window.edges, name)
-        if windows is None:
+        remarks = [*notes]
+        if windows:
+            wire = of_windows(windows)
+            for window in windows.windows:
+                name = f"{names.WINDOWS}/{window.place.name}.sr"
+                if not (folder.path / name).exists():
+                    remarks += store_session(folder, window.edges, name)
+        else:
+            framed = asked.imported is None
+            wire = read_observed(seen.edges, asked.stimulus_edges, framed, asked.core_hz, questions)
             folder.write(names.SPANS, _writer(_spans(wire)))
         judged = Seen(
             seen.report,
@@ -192,7 +175,7 @@ class OfPins:
             if asked.imported and questions != Questions()
             else frozenset(),
         )
-        manifest = summarise_observed(judged, asked, [*notes, *remarks])
+        manifest = summarise_observed(judged, asked, remarks)
         folder.write_json(names.MANIFEST, manifest.model_dump(mode="json", by_alias=True))
         return RunResult(folder.path, manifest.verdict, tuple(manifest.reasons))
 
@@ -213,9 +196,9 @@ def _spans(wire: ObservedWire) -> pl.DataFrame:
 
 Kind = OfOperations | OfPins
 """What a kind of run leaves in its folder: `keep_known` writes what it will take to judge it
-again, `keep_seen` what cannot be had again, the largest last; `conclude` judges the run and writes
-what was found, with `notes` on what was stored. All raise WriteError, and conclude CaptureError
-where what was seen is damaged. `work` is what it will do; None where nobody knows.
+again; `conclude` judges the run and writes what was found, with `notes` on what was stored. Both
+raise WriteError, and conclude CaptureError where what was seen is damaged. `work` is what it will
+do; None where nobody knows.
 """
 
 
@@ -267,7 +250,7 @@ def keep_observation(folder: RunFolder, kind: Kind, seen: Observation) -> None:
     Raises WriteError, which says where the data is, if not all of it is in `folder`.
     """
     try:
-        kind.keep_seen(folder, seen)
+        _write_seen(folder, kind, seen)
     except TailscopeError as error:
         run_folder = _kept_elsewhere(folder.path.name, kind, seen)
         if run_folder is not None:
@@ -282,6 +265,18 @@ def keep_observation(folder: RunFolder, kind: Kind, seen: Observation) -> None:
     folder.remove_file(names.EDGE_STREAM)
 
 
+def _write_seen(folder: RunFolder, kind: Kind, seen: Observation) -> None:
+    """Writes records and counts, if there are any, and edges or windows; the largest last."""
+    if isinstance(kind, OfOperations):
+        folder.write_bytes(names.SERIAL_LOG, seen.serial_bytes)
+    if seen.counts is not None:
+        folder.write_bytes(names.COUNTS, seen.counts)
+    if seen.kept is None:
+        folder.write(names.EDGES, seen.edges.write_parquet)
+    else:
+        write_kept(folder.path / names.KEPT, seen.kept)
+
+
 def _kept_elsewhere(name: str, kind: Kind, seen: Observation) -> RunFolder | None:
     """The run in the temporary folder; None where it cannot be there, and then no part of it is."""
     try:
@@ -290,7 +285,7 @@ def _kept_elsewhere(name: str, kind: Kind, seen: Observation) -> RunFolder | Non
         return None
     try:
         kind.keep_known(folder)
-        kind.keep_seen(folder, seen)
+        _write_seen(folder, kind, seen)
         return folder
     except TailscopeError:
         shutil.rmtree(folder.path.parent, ignore_errors=True)

@@ -38,7 +38,6 @@ from capture.reading.vectorised import Stimuli
 
 EVERY_S = 60.0
 """Between two times that what is kept goes to the disk."""
-_NO_EDGES = (np.empty(0, np.int64), np.empty(0, np.uint8))
 
 
 @dataclass(frozen=True)
@@ -81,7 +80,7 @@ class Keeper:
         self._counter = WireCounter(keeping.which, keeping.questions)
         self._tallies: dict[Quantity, Tally] = defaultdict(Tally)
         self._windows = WorstWindows(keeping.worst, keeping.around_samples)
-        self._last = NewEdges(*_NO_EDGES, samplerate_hz, 0, 0, channels)
+        self._last = NewEdges(np.empty(0, np.int64), np.empty(0, np.uint8), samplerate_hz, 0, 0, channels)
         self._lock = threading.Lock()
         self._unseen: list[NewEdges] | None = None
         self._over = threading.Event()

@@ -83,7 +83,9 @@ class SaleaeCapture:
 
     def __init__(self, request: CaptureRequest) -> None:
         self._request = request
-        self._numbers = _numbers(request.analyzer)
+        named = request.analyzer.channels or {name: str(number) for number, name in enumerate(CHANNELS)}
+        # The number of the input of each of our channels, as Logic 2 counts them.
+        self._numbers = {name: int(theirs.removeprefix("D")) for name, theirs in named.items()}
         self._open = ExitStack()
         self._capture: Any = None
         self._over = threading.Event()
@@ -182,12 +184,6 @@ class SaleaeCapture:
             self._fault = f"{TOOL} was left before the capture had ended."
         finally:
             self._over.set()
-
-
-def _numbers(analyzer: AnalyzerResource) -> dict[str, int]:
-    """The number of the input of each of our channels, as Logic 2 counts them."""
-    named = analyzer.channels or {name: str(number) for number, name in enumerate(CHANNELS)}
-    return {name: int(theirs.removeprefix("D")) for name, theirs in named.items()}
 
 
 @contextmanager

@@ -83,7 +83,7 @@ class _Answers:
         counted = max(self.stimuli.size - 1, 0)
         answered = waits(stimuli, rises, late)
         self.merged += int(answered.merged.sum()) - counted
-        self.late = answered.late is not None
+        self.late = answered.late
         self.stimuli = stimuli[-1:] if self.late else stimuli[:0]
         if answered.open:
             self.merged += answered.open.merged

@@ -198,9 +198,8 @@ class Waits:
 
     `stimulus`, `answer` and `merged` are int64[n]: the samples where each wait began and ended, and
     how many stimuli were merged into it. `open` is the wait that had no answer when the capture
-    ended. `unasked`, int64[m], are the answers that nothing waited for. `late` is the last
-    stimulus, where it came late for the last answer and counts as merged: another answer would be
-    its.
+    ended. `unasked`, int64[m], are the answers that nothing waited for. `late`: the
+    last stimulus came late for the last answer and counts as merged; another answer would be its.
     """
 
     stimulus: Samples
@@ -208,7 +207,7 @@ class Waits:
     merged: Samples
     open: Open | None
     unasked: Samples
-    late: int | None
+    late: bool
 
     @property
     def length(self) -> Samples:
@@ -236,12 +235,11 @@ def waits(stimuli: Samples, answers: Samples, late: int) -> Waits:
     begin, number = stimuli[is_first], at[is_first]
     over = number < count
     still = stimuli[at == count]
-    last_late = int(stimuli[-1]) if len(stimuli) and too_late[-1] and at[-1] == count - 1 else None
     return Waits(
         stimulus=begin[over],
         answer=answers[number[over]],
         merged=waiting[number[over]] - 1,
         open=Open(int(still[0]), len(still) - 1) if len(still) else None,
         unasked=answers[waiting[:count] == 0],
-        late=last_late,
+        late=bool(len(stimuli) and too_late[-1] and at[-1] == count - 1),
     )
