@@ -34,7 +34,7 @@ from base.run_folder.session_file import MOST_SAMPLES, write_sr
 from base.run_folder.tables import SPANS, with_memory, write_table
 from capture.acquisition.live import Watch, Work
 from capture.acquisition.observe import Observation
-from capture.acquisition.source import Account, Setting, Source
+from capture.acquisition.source import Account, Source
 from capture.acquisition.stored import read_stored, read_stored_pins, write_plan
 from capture.joining.evidence import Evidence, decode
 from capture.reading.observed import ObservedWire, Questions, of_windows, read_observed
@@ -89,7 +89,7 @@ def redecode(folder: Path, *, ignore_glitches: bool | None = None) -> RunResult:
                 "Of a run from the wire alone nobody knows the shortest pulse, so nothing in it is a glitch; "
                 "leave the option out."
             )
-        account = replace(account, setting=replace(account.setting, ignore_glitches=ignore_glitches))
+        account = replace(account, ignore_glitches=ignore_glitches)
     run_folder = RunFolder(folder)
     kind = kind_of(account)
     run_folder.remove_file(names.PROGRESS)
@@ -130,9 +130,9 @@ class OfOperations:
 
     def conclude(self, folder: RunFolder, seen: Observation, notes: Sequence[str] = ()) -> RunResult:
         """Writes the tables and, last of all, run.json."""
-        evidence, setting = judge(self.account, seen)
-        manifest = summarise_run(evidence, replace(setting, notes=(*setting.notes, *notes)))
-        folder.write(names.OPERATIONS, _writer(with_memory(evidence.joined.operations, setting.memory)))
+        evidence, account = judge(self.account, seen)
+        manifest = summarise_run(evidence, replace(account, notes=(*account.notes, *notes)))
+        folder.write(names.OPERATIONS, _writer(with_memory(evidence.joined.operations, account.memory)))
         folder.write(names.INTERRUPTS, _writer(evidence.joined.interrupts))
         folder.write_json(names.MANIFEST, {**manifest.as_json(), "files": names.digests(folder.path)})
         return RunResult(folder.path, manifest.verdict, tuple(manifest.reasons))
@@ -207,8 +207,8 @@ def kind_of(account: Account | Asked) -> Kind:
     return OfOperations(account) if isinstance(account, Account) else OfPins(account)
 
 
-def judge(account: Account, seen: Observation) -> tuple[Evidence, Setting]:
-    """Decodes and joins what was observed, and adds bounds and memory to the setting.
+def judge(account: Account, seen: Observation) -> tuple[Evidence, Account]:
+    """Decodes and joins what was observed, and adds bounds and memory to the account.
 
     Raises CaptureError where the board's counts are damaged.
     """
@@ -219,15 +219,14 @@ def judge(account: Account, seen: Observation) -> tuple[Evidence, Setting]:
         seen.serial_bytes,
         seen.counts,
         account.asked,
-        ignore_glitches=account.setting.ignore_glitches,
+        ignore_glitches=account.ignore_glitches,
     )
     boot = evidence.log.first(Boot)
-    setting = account.setting
-    if account.bounds:
-        setting = replace(setting, bounds=account.bounds(boot) if boot else {})
-    if account.memory:
-        setting = replace(setting, memory=account.memory(evidence.log))
-    return evidence, setting
+    if account.bounds_of:
+        account = replace(account, bounds=account.bounds_of(boot) if boot else {})
+    if account.memory_of:
+        account = replace(account, memory=account.memory_of(evidence.log))
+    return evidence, account
 
 
 def begin_folder(runs: Path, name: RunName, began: datetime, kind: Kind) -> RunFolder:

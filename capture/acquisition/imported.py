@@ -25,7 +25,7 @@ from capture.acquisition.keeper import Keeper, Keeping
 from capture.acquisition.live import Request, Watch
 from capture.acquisition.observe import Observation
 from capture.acquisition.sigrok_cli import CAPTURERS
-from capture.acquisition.source import Account, Opened, Setting
+from capture.acquisition.source import Account, Opened
 from capture.acquisition.stored import read_stored
 from capture.importing.formats import Import
 from capture.reading.observed import Questions
@@ -53,11 +53,11 @@ def of_run(folder: Path, log: Path | None = None) -> Beside:
     """
     account, seen = read_stored(folder)
     # What recorded the run's own capture did not record this one.
-    tools = {name: version for name, version in account.setting.tools.items() if name not in CAPTURERS}
-    setting = replace(account.setting, tools={**tools, "python": platform.python_version()})
+    tools = {name: version for name, version in account.tools.items() if name not in CAPTURERS}
+    account = replace(account, tools={**tools, "python": platform.python_version()})
     if log is None:
-        return Beside(replace(account, setting=setting), seen.serial_bytes, seen.counts)
-    return Beside(replace(account, setting=replace(setting, memory=None)), _read_log(log))
+        return Beside(account, seen.serial_bytes, seen.counts)
+    return Beside(replace(account, memory=None), _read_log(log))
 
 
 def of_plan(
@@ -74,18 +74,19 @@ def of_plan(
     Without one there are no records. Raises CaptureError.
     """
     heard = _read_log(log) if log else b""
-    setting = Setting(
+    if board is None:
+        boot = parse(heard).first(Boot)
+        board = boot.board if boot and boot.board in boards.names() else FIRST_BOARD
+    account = Account(
         allocator,
         BOARD,
         analyzer="unknown",
         elf_sha256="unknown",
         tools={"python": platform.python_version()},
+        plan=plan,
+        asked=AskedFirmware(allocator=allocator, outside=outside, board=board),
     )
-    if board is None:
-        boot = parse(heard).first(Boot)
-        board = boot.board if boot and boot.board in boards.names() else FIRST_BOARD
-    firmware = AskedFirmware(allocator=allocator, outside=outside, board=board)
-    return Beside(Account(plan, firmware, setting), heard)
+    return Beside(account, heard)
 
 
 @dataclass(frozen=True)
@@ -102,9 +103,8 @@ class Imported:
     def name(self) -> RunName:
         """By scenario, allocator and board, with a mark: it is no run of the bench."""
         account = self.beside.account
-        setting = account.setting
-        mark = () if setting.board == BOARD else (BOARD,)
-        return RunName(account.plan.name, setting.allocator, setting.board, mark)
+        mark = () if account.board == BOARD else (BOARD,)
+        return RunName(account.plan.name, account.allocator, account.board, mark)
 
     def check(self) -> None:
         """Raises CaptureError where channels are missing, or an analyzer's samplerate."""
@@ -123,15 +123,15 @@ class Imported:
     @contextmanager
     def open(self) -> Iterator[Opened]:
         """Nothing to start: all of it was observed before."""
-        account, origin = self.beside.account, self.file.origin
-        setting = replace(
-            account.setting,
+        origin = self.file.origin
+        account = replace(
+            self.beside.account,
             analyzer=origin.format,
             imported=origin,
             ignore_glitches=self.ignore_glitches,
         )
         seen = Observation(self.file.edges, self.beside.serial_bytes, report(self.file), self.beside.counts)
-        yield Opened(replace(account, setting=setting), lambda _folder, _watch: seen)
+        yield Opened(account, lambda _folder, _watch: seen)
 
 
 MOST_COPIED_SAMPLES = 1 << 28

@@ -19,7 +19,7 @@ from base.run_folder.manifest import ToolReport
 from base.run_folder.observed import ObservedReport
 from base.tell import Tell
 from capture.acquisition.live import Sources, Watch
-from capture.acquisition.record_reader import NoRecords, RecordReader, RttReader, SerialReader
+from capture.acquisition.record_reader import RecordReader, RttReader, SerialReader
 from capture.acquisition.saleae import SaleaeCapture
 from capture.acquisition.sigrok_cli import CaptureRequest, SigrokCapture
 from capture.desk.board import RESET_WITHIN_S, Board, Connections
@@ -80,8 +80,8 @@ def observe(
     progress("loading the board")
     connections = board.load(order.elf, order.image)
     records = _reader(connections, order, folder / names.SERIAL_LOG)
-    with records:
-        resetter = board.resetter(records.debugger) if order.elf else None
+    with records or nullcontext():
+        resetter = board.resetter(records.debugger if records else None) if order.elf else None
         # The run's whole duration, and what passes before the reset.
         before = 0 if resetter is None else round(order.samplerate_hz * RESET_WITHIN_S)
         request = replace(order, connection=connections.analyzer, samples=before + order.samples)
@@ -95,7 +95,8 @@ def observe(
             progress("capturing")
             capture.start()
             arriving = capture.arriving if watch and watch.request.wire else None
-            sources = Sources(records.since, lambda: capture.got_samples, request.samples, arriving)
+            since = records.since if records else lambda _: b""
+            sources = Sources(since, lambda: capture.got_samples, request.samples, arriving)
             with watch.following(sources) if watch else nullcontext():
                 if resetter is not None or order.elf is None:
                     # An analyzer that delivers at the end only is given the whole time.
@@ -109,30 +110,31 @@ def observe(
                     resetter.reset()
                 result = capture.wait(order.silence_s, board.ended)
                 last_s = LAST_RECORDS_OF_BROKEN_S if result.problems else LAST_RECORDS_S
-                whole = records.wait(min(last_s, order.silence_s))
+                whole = records is None or records.wait(min(last_s, order.silence_s))
             interrupted = result.interrupted or (not whole and signals.asked() is not None)
-    silent = not (records.whole or interrupted)
+    silent = records is not None and not (records.whole or interrupted)
     advice = board.post_mortem(order.elf) if silent and order.elf else ()
+    problem = records.problem if records else None
     report = ToolReport(
         asked_samples=request.samples,
         interrupted=interrupted,
-        losses=(*board.problems(), *result.problems, *([records.problem] if records.problem else [])),
+        losses=(*board.problems(), *result.problems, *([problem] if problem else [])),
         oddities=(*board.oddities(), *advice, *result.oddities),
     )
-    if order.records == "none":
+    if records is None:
         report = ObservedReport(**dict(report), notes=board.notes())
     return Observation(
         edges=result.edges,
-        serial_bytes=records.data,
+        serial_bytes=records.data if records else b"",
         report=report,
         counts=board.counts(),
         kept=result.kept,
     )
 
 
-def _reader(connections: Connections, order: Order, log: Path) -> RecordReader | NoRecords:
+def _reader(connections: Connections, order: Order, log: Path) -> RecordReader | None:
     if order.records == "none":
-        return NoRecords()
+        return None
     if order.records != "rtt":
         return SerialReader(connections.serial_url, log, connections.find_serial, order.baud)
     assert connections.probe is not None and order.elf is not None

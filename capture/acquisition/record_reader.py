@@ -35,30 +35,6 @@ _FAIL = b"@FAIL,"
 _FIRST_RECORDS = (b"@BOOT,", b"@PROOF,", b"@PLAN,")
 
 
-class NoRecords:
-    """Stands for the records of a firmware that sends none."""
-
-    problem: str | None = None
-    debugger: Resetter | None = None
-    data = b""
-    whole = True
-    """Nothing is missing."""
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        """Nothing was opened."""
-
-    def since(self, _begin: int) -> bytes:
-        """Nothing came."""
-        return b""
-
-    def wait(self, _silence_s: float) -> bool:
-        """Nothing is to come."""
-        return True
-
-
 class RecordReader(ABC):
     """Reads until END or FAIL, or close(). Silence ends nothing: a loader may still have to start.
 

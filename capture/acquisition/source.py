@@ -183,7 +183,7 @@ class RunRequest(Request):
         except FootprintError as error:
             notes = (str(error),)
         compiler = cmake_build.of_image(self.image.elf)
-        setting = Setting(
+        return Account(
             allocator=self.image.allocator,
             board=self.resource.name,
             analyzer=analyzer,
@@ -192,13 +192,10 @@ class RunRequest(Request):
             tools={**tools, "compiler": compiler, "python": platform.python_version()},
             notes=notes,
             ignore_glitches=self.ignore_glitches,
-        )
-        return Account(
-            self.planned,
-            asked_of(self.image),
-            setting,
-            partial(self.bounds, self.image),
-            partial(self.memory, self.image, self.planned),
+            plan=self.planned,
+            asked=asked_of(self.image),
+            bounds_of=partial(self.bounds, self.image),
+            memory_of=partial(self.memory, self.image, self.planned),
         )
 
 
@@ -277,19 +274,18 @@ class Setting:
     """Whether pulses that are too short to be the firmware's are left out."""
 
 
-@dataclass(frozen=True)
-class Account:
-    """The plan, the firmware that was asked for, and the bench's own knowledge.
+@dataclass(frozen=True, kw_only=True)
+class Account(Setting):
+    """All that is known: the plan, the firmware that was asked for, and the bench's own knowledge.
 
-    `bounds` and `memory` find what only the run's records make known; None where it is in the
-    setting already, or nobody asked.
+    `bounds_of` and `memory_of` find what only the run's records make known; None where it is known
+    already, or nobody asked.
     """
 
     plan: Plan
     asked: AskedFirmware
-    setting: Setting
-    bounds: Callable[[Boot], Mapping[str, SectionBound]] | None = None
-    memory: Callable[[RecordLog], Memory | None] | None = None
+    bounds_of: Callable[[Boot], Mapping[str, SectionBound]] | None = None
+    memory_of: Callable[[RecordLog], Memory | None] | None = None
 
 
 def asked_of(image: FirmwareImage) -> AskedFirmware:

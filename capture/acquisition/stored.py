@@ -44,7 +44,7 @@ from base.run_folder.tables import (
     write_table,
 )
 from capture.acquisition.observe import Observation
-from capture.acquisition.source import Account, Setting, Taken
+from capture.acquisition.source import Account, Taken
 from scenarios.errors import ImageError
 from scenarios.generator import Step
 from scenarios.operations import Image, Mark, body_crc32, decode
@@ -60,12 +60,9 @@ def read_stored(folder: Path) -> Taken:
     check_has_operations(folder)
     origin = read_origin(folder / names.MANIFEST) if (folder / names.MANIFEST).exists() else None
     edges, asked_samples = _capture(folder, origin.files if origin else {})
-    setting = _setting(folder, origin)
     plan = read_plan(folder / names.PLAN, read_observed(folder, names.IMAGE))
-    # A run that was killed tells no more of what was asked for than the allocator.
-    firmware = origin.asked if origin else AskedFirmware(allocator=setting.allocator)
     return Taken(
-        Account(plan, firmware, setting),
+        _account(folder, origin, plan),
         Observation(
             edges,
             serial_bytes=read_observed(folder, names.SERIAL_LOG),
@@ -126,13 +123,13 @@ def _unknown_report(got_samples: int, asked_samples: int | None) -> ToolReport:
     )
 
 
-def _setting(folder: Path, origin: Origin | None) -> Setting:
+def _account(folder: Path, origin: Origin | None, plan: Plan) -> Account:
     if origin:
         path = folder / names.OPERATIONS  # which alone tells where the blocks lay
         memory = read_memory(path, origin.memory)
         if memory and not memory.figures.why_not and names.digest(path) != origin.files.get(path.name):
             memory = Memory.unknown("The table of operations was damaged, and with it where the blocks lay.")
-        return Setting(
+        return Account(
             allocator=origin.allocator,
             board=origin.board,
             analyzer=origin.analyzer,
@@ -143,13 +140,17 @@ def _setting(folder: Path, origin: Origin | None) -> Setting:
             footprint=origin.footprint,
             imported=origin.imported,
             ignore_glitches=origin.glitches is not None,
+            plan=plan,
+            asked=origin.asked,
         )
     name = RunName.of(folder)
     if name is None:
         raise CaptureError(
             f"{folder} has neither a run.json nor the name of a run folder; give a folder of runs/."
         )
-    return Setting(name.allocator, name.board, analyzer="unknown", elf_sha256="unknown")
+    # A run that was killed tells no more of what was asked for than the allocator.
+    asked = AskedFirmware(allocator=name.allocator)
+    return Account(name.allocator, name.board, "unknown", "unknown", plan=plan, asked=asked)
 
 
 Schema = Literal[2]

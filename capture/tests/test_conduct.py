@@ -66,7 +66,12 @@ class Fake:
 
 
 def fake(runs: Path, meanwhile: Callable[[Path], None] = lambda _: None) -> Fake:
-    return Fake(Request(runs=runs), Account(MADE_UP.plan, ASKED, SETTING), observation_of(MADE_UP), meanwhile)
+    return Fake(
+        Request(runs=runs),
+        Account(**vars(SETTING), plan=MADE_UP.plan, asked=ASKED),
+        observation_of(MADE_UP),
+        meanwhile,
+    )
 
 
 def files(folder: Path) -> set[str]:

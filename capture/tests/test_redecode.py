@@ -42,7 +42,7 @@ ASKED = AskedFirmware(allocator="tlsf")
 
 
 def store(run: SyntheticRun, runs: Path, setting: Setting = SETTING, **report: tuple[str, ...]) -> RunResult:
-    kind, seen = kind_of(Account(run.plan, ASKED, setting)), observation_of(run, **report)
+    kind, seen = kind_of(Account(**vars(setting), plan=run.plan, asked=ASKED)), observation_of(run, **report)
     folder = begin_folder(runs, RunName(run.plan.name, "tlsf", "nucleo"), TIME, kind)
     keep_observation(folder, kind, seen)
     store_session(folder, seen.edges)
@@ -57,7 +57,7 @@ def observation_of(run: SyntheticRun, **report: tuple[str, ...]) -> Observation:
 
 
 def kind_in(run: SyntheticRun) -> Kind:
-    return kind_of(Account(run.plan, ASKED, SETTING))
+    return kind_of(Account(**vars(SETTING), plan=run.plan, asked=ASKED))
 
 
 def contents(folder: Path) -> dict[str, bytes]:

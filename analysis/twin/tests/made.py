@@ -16,7 +16,7 @@ from base.run_folder.folder import RunName
 from base.run_folder.manifest import ToolReport
 from base.run_folder.records import encode
 from capture.acquisition.observe import Observation
-from capture.acquisition.source import Account, Setting, asked_of, longest_s
+from capture.acquisition.source import Account, asked_of, longest_s
 from capture.conduct import begin_folder, keep_observation, kind_of
 from firmware.build import image as firmware
 from firmware.build.placement import Placement, placed
@@ -57,8 +57,7 @@ def made_run(
     )
     seen = _sampled(_edge_list(done.edges, done.states[0], _FINE_HZ), samplerate_hz, ppm)
     serial = records(done.uart)
-    setting = Setting(allocator, "made", "none", built.sha256)
-    kind = kind_of(Account(plan, asked_of(built), setting))
+    kind = kind_of(Account(allocator, "made", "none", built.sha256, plan=plan, asked=asked_of(built)))
     name = RunName(plan.name, allocator, "made")
     folder = begin_folder(runs, name, datetime(2026, 1, 1, tzinfo=UTC), kind)
     observation = Observation(seen, serial, ToolReport(asked_samples=seen.total_samples))

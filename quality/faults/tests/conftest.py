@@ -6,7 +6,7 @@ import pytest
 
 from base.run_folder.manifest import ToolReport
 from capture.acquisition.observe import Observation
-from capture.acquisition.source import Account, Setting, Taken
+from capture.acquisition.source import Account, Taken
 from capture.tests.evidence import ASKED
 from capture.tests.synthetic import SyntheticRun, small_plan
 from quality.faults.series import Healthy, healthy
@@ -17,11 +17,7 @@ def stored(**parameters: int) -> Taken:
     run = SyntheticRun(small_plan(**parameters))
     edges = run.edges()
     return Taken(
-        Account(
-            run.plan,
-            ASKED,
-            Setting("tlsf", "nucleo", "fx2lafw", "ab" * 32),
-        ),
+        Account("tlsf", "nucleo", "fx2lafw", "ab" * 32, plan=run.plan, asked=ASKED),
         Observation(edges, run.uart(), ToolReport(asked_samples=edges.total_samples)),
     )
 
