@@ -17,10 +17,11 @@ from typing import Annotated, Literal, Self
 from pydantic import Field
 
 from ..files import locks
-from ..files.documents import Table, read_json
+from ..files.documents import Table, open_document
 from ..files.errors import TailscopeError
 from .folder import PROGRESS, check_members
 
+MOST_BYTES = 64 << 10
 _FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC
 
 
@@ -73,7 +74,7 @@ def read(folder: Path) -> SoFar | None:
         try:
             if locks.is_taken(descriptor):  # the process that fills it is still there
                 check_members(folder)
-                return read_json(folder / PROGRESS, SoFar)
+                return open_document(folder / PROGRESS, most_bytes=MOST_BYTES).check(SoFar)
         finally:
             os.close(descriptor)
     return None
