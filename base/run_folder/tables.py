@@ -22,6 +22,7 @@ import struct
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
+from io import SEEK_CUR, BytesIO
 from pathlib import Path
 from typing import IO, Any, BinaryIO
 
@@ -241,7 +242,7 @@ _DATA_PAGES = {5: 2, 8: 4}
 _VALUES = 1
 # A value can repeat the begin of the one before it, so that few bytes become any number.
 _DELTA_BYTE_ARRAY = 7
-_DAMAGE = (LookupError, TypeError, AttributeError, ValueError, RecursionError)
+_DAMAGE = (LookupError, TypeError, AttributeError, ValueError, RecursionError, OverflowError)
 
 
 class PagesError(Exception):
@@ -281,7 +282,7 @@ def _footer(file: BinaryIO) -> dict[int, Any]:
     if magic != b"PAR1" or length > min(_FOOTER_MOST_BYTES, size - _END.size):
         raise PagesError("it does not end as Parquet does")
     file.seek(-_END.size - length, 2)
-    return _Thrift(file.read(length)).fields()
+    return _structure(BytesIO(file.read(length)))
 
 
 def _pages(file: BinaryIO, column: Mapping[int, int]) -> Iterator[tuple[int, int]]:
@@ -292,8 +293,8 @@ def _pages(file: BinaryIO, column: Mapping[int, int]) -> Iterator[tuple[int, int
     end = at + column[_PACKED_BYTES]
     while at < end:
         file.seek(at)
-        header = _Thrift(file.read(_PAGE_HEADER_MOST_BYTES))
-        fields = header.fields()
+        header = BytesIO(file.read(_PAGE_HEADER_MOST_BYTES))
+        fields = _structure(header)
         unpacked_bytes, packed_bytes = fields[_PAGE_UNPACKED_BYTES], fields[_PAGE_PACKED_BYTES]
         values = 0
         if _DICTIONARY_PAGE in fields:
@@ -305,59 +306,52 @@ def _pages(file: BinaryIO, column: Mapping[int, int]) -> Iterator[tuple[int, int
         if not sound or min(unpacked_bytes, packed_bytes, values) < 0:
             raise PagesError("it has pages that the bench does not write")
         yield values, unpacked_bytes
-        at += header.at + packed_bytes
+        at += header.tell() + packed_bytes
 
 
-class _Thrift:
-    """Reads one structure of Thrift's compact protocol:
-    numbers, lists and structures by field number.
-
-    Raises one of _DAMAGE where `data` is none. `at` is how far it was read.
+def _structure(data: BytesIO) -> dict[int, Any]:
+    """Reads a structure of Thrift's compact protocol: numbers, lists and structures by field
+    number. Raises one of _DAMAGE where there is none.
     """
+    fields: dict[int, Any] = {}
+    number = 0
+    while byte := _byte(data):
+        number = number + (byte >> 4) if byte >> 4 else _zigzag(data)
+        # A truth has its value in a field's kind.
+        fields[number] = None if byte & 15 in (1, 2) else _value(data, byte & 15)
+    return fields
 
-    def __init__(self, data: bytes) -> None:
-        self._data = data
-        self.at = 0
 
-    def fields(self) -> dict[int, Any]:
-        """The fields of the structure that begins here."""
-        by_number: dict[int, Any] = {}
-        number = 0
-        while byte := self._byte():
-            number = number + (byte >> 4) if byte >> 4 else self._zigzag()
-            # A truth has its value in a field's kind.
-            by_number[number] = None if byte & 15 in (1, 2) else self._value(byte & 15)
-        return by_number
+def _value(data: BytesIO, kind: int) -> object:
+    match kind:
+        case 1 | 2 | 3:
+            return _byte(data)
+        case 4 | 5 | 6:
+            return _zigzag(data)
+        case 7 | 8:  # nobody asks for a fraction or a text
+            data.seek(8 if kind == 7 else _varint(data), SEEK_CUR)
+            return None
+        case 9 | 10:
+            head = _byte(data)
+            count = head >> 4 if head >> 4 < 15 else _varint(data)
+            return [_value(data, head & 15) for _ in range(min(count, len(data.getbuffer())))]
+        case 12:
+            return _structure(data)
+    raise ValueError(kind)
 
-    def _value(self, kind: int) -> object:
-        match kind:
-            case 1 | 2 | 3:
-                return self._byte()
-            case 4 | 5 | 6:
-                return self._zigzag()
-            case 7 | 8:  # nobody asks for a fraction or a text
-                length = 8 if kind == 7 else self._varint()
-                self.at += length
-                return None
-            case 9 | 10:
-                head = self._byte()
-                count = head >> 4 if head >> 4 < 15 else self._varint()
-                return [self._value(head & 15) for _ in range(min(count, len(self._data)))]
-            case 12:
-                return self.fields()
-        raise ValueError(kind)
 
-    def _byte(self) -> int:
-        self.at += 1
-        return self._data[self.at - 1]
+def _byte(data: BytesIO) -> int:
+    return data.read(1)[0]
 
-    def _varint(self) -> int:
-        byte = self._byte()
-        return byte if byte < 128 else byte & 127 | self._varint() << 7
 
-    def _zigzag(self) -> int:
-        value = self._varint()
-        return value >> 1 ^ -(value & 1)
+def _varint(data: BytesIO) -> int:
+    byte = _byte(data)
+    return byte if byte < 128 else byte & 127 | _varint(data) << 7
+
+
+def _zigzag(data: BytesIO) -> int:
+    value = _varint(data)
+    return value >> 1 ^ -(value & 1)
 
 
 MEMORY_COLUMNS = pl.Schema(
