@@ -5,8 +5,9 @@ their merit (docs/how-to/choose.md).
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
+from functools import cached_property
 from typing import Any, Literal
 
 from base.metrology.summaries import AT_LEAST
@@ -109,36 +110,27 @@ class Candidate:
 
 @dataclass(frozen=True)
 class Choice:
-    """The question, and the candidates from the best to the worst. `notes` say what is not of one
-    candidate alone.
-    """
+    """The question, and who is asked. `notes` say what is not of one candidate alone."""
 
     board: str
     heap_bytes: int
     limit_ns: float
-    candidates: Sequence[Candidate]
+    among: Sequence[Candidate]
     notes: Sequence[str] = ()
 
-    @classmethod
-    def among(
-        cls,
-        board: str,
-        heap_bytes: int,
-        limit_ns: float,
-        candidates: Iterable[Candidate],
-        notes: Sequence[str],
-    ) -> Choice:
-        """The choice among these, sorted: those that fit by what they take of RAM, the others by
-        their longest possible wait.
+    @cached_property
+    def candidates(self) -> list[Candidate]:
+        """From the best to the worst: those that fit by what they take of RAM, the others by their
+        longest possible wait.
         """
 
         def merit(candidate: Candidate) -> tuple[float, ...]:
-            standing = candidate.standing(limit_ns, heap_bytes)
+            standing = self.standing(candidate)
             times = [math.inf if ns is None else ns for ns in (candidate.wait_ns, candidate.bound_ns)]
             ram = (candidate.ram_bytes,) if standing == "fits" else ()
             return STANDINGS.index(standing), *ram, *times
 
-        return cls(board, heap_bytes, limit_ns, sorted(candidates, key=merit), notes)
+        return sorted(self.among, key=merit)
 
     def standing(self, candidate: Candidate) -> Standing:
         """How the candidate stands to the question."""

@@ -117,7 +117,7 @@ def command(
             under_way.tell(f"{scenario}: {len(going_on)} of {len(candidates)} may stay within the limit")
         if search:
             heaps |= _smallest(plans, trace, going_on, size, jobs)
-        chosen = Choice.among(
+        chosen = Choice(
             resource.name,
             size,
             limit_ns,

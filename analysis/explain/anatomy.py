@@ -189,16 +189,16 @@ def _read(instruction: capstone.CsInsn, registers: Registers, after: Registers, 
     if size is None or memory is None or memory.mem.base == capstone.arm.ARM_REG_PC:
         return None
 
-    def register(number: int) -> str:
-        """As the virtual board calls it: r9 to r12 have other names for capstone."""
+    def value(of: Registers, number: int) -> int:
+        """The virtual board's register: r9 to r12 have other names for capstone."""
         name = str(instruction.reg_name(number))
-        return {"sb": "r9", "sl": "r10", "fp": "r11", "ip": "r12"}.get(name, name)
+        return of[{"sb": "r9", "sl": "r10", "fp": "r11", "ip": "r12"}.get(name, name)]
 
-    address = registers[register(memory.mem.base)]
+    address = value(registers, memory.mem.base)
     if not instruction.post_index:
-        index = registers[register(memory.mem.index)] if memory.mem.index else 0
+        index = value(registers, memory.mem.index) if memory.mem.index else 0
         address += (index << memory.shift.value) + memory.mem.disp
-    held = after[register(instruction.operands[0].reg)]
+    held = value(after, instruction.operands[0].reg)
     there, size = address - before.sram_address, min(size, 4)
     if not 0 <= there < len(before.sram):
         return None

@@ -37,7 +37,7 @@ class Metrics:
     fragmentation_percent: float | None
     fragmentation_from_start_percent: float | None
     """The fourth ratio less one with those bytes, as slides have it."""
-    johnstone: tuple[float, ...] | None
+    johnstone: tuple[float, float, float, float] | None
     """The four ratios of Johnstone and Wilson, in their order."""
 
     sbbm_bytes: int | None
@@ -98,10 +98,11 @@ def metrics(operations: Operations, replay: Replay) -> Metrics:
     peak, from_start = int(live.max()), int(replay.end[served].max(initial=0))
     ratios = None
     if served.any():
-        alive, at = live > 0, (live.argmax(), used.argmax())
+        alive, most = live > 0, used.argmax()
         ratios = (
             float((used[alive] / live[alive]).mean()),
-            *(float(used[place] / live[place]) for place in at),
+            float(used[live.argmax()] / peak),
+            float(used[most] / live[most]),
             float(used[-1] / peak),
         )
     largest = replay.largest_free[served]

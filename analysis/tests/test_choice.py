@@ -48,7 +48,7 @@ def test_of_those_that_fit_the_one_that_takes_least_ram_is_chosen() -> None:
     long = replace(FITS, allocator="long", wait_ns=20_000.0)
     failed = Candidate("failed", missing=("mem_frag is truncated: so.",))
     shuffled = [failed, long, unbounded, unsearched, FITS, small]
-    choice = Choice.among("board", HEAP_BYTES, LIMIT_NS, shuffled, ["A note."])
+    choice = Choice("board", HEAP_BYTES, LIMIT_NS, shuffled, ["A note."])
     assert [row.allocator for row in choice.candidates] == [
         *("small", "tlsf", "unsearched", "unbounded", "long", "failed")
     ]
@@ -64,7 +64,7 @@ def test_where_none_is_shown_to_fit_none_is_chosen(
     lacks: tuple[str, ...], changes: dict[str, Any], status: int
 ) -> None:
     candidate = replace(FITS, **without(*lacks), **changes)
-    choice = Choice.among("board", HEAP_BYTES, LIMIT_NS, [candidate], [])
+    choice = Choice("board", HEAP_BYTES, LIMIT_NS, [candidate], [])
     assert (choice.chosen, choice.exit_status) == (None, status)
     assert choice.sentence.endswith(".")
 
