@@ -103,7 +103,7 @@ _SCALAR, _VECTOR, _OTHER = {*_LEVELS, *"xXzZuUwW-"}, "bB", "rRsS"
 _NO_LEVELS = ("real", "realtime", "shortreal", "string", "event")
 _MOST_VARIABLES = 1 << 20
 _MOST_WORDS = 4096
-_DIGITS_MOST = 18
+_TIME, _WIDTH = re.compile("#[0-9]{1,18}"), re.compile("[0-9]{1,9}")
 
 
 class _Variable(NamedTuple):
@@ -124,7 +124,7 @@ Bit = tuple[str, int]
 
 
 def _variable(words: list[str], scopes: list[str]) -> _Variable:
-    if len(words) < 4 or not words[1].isascii() or not words[1].isdigit() or len(words[1]) > 9:
+    if len(words) < 4 or not _WIDTH.fullmatch(words[1]):
         raise CaptureError(f"a declaration in it is incomplete: {quoted(' '.join(words))}.")
     name, width = " ".join(words[3:]), int(words[1])
     first, last = width - 1, 0
@@ -228,13 +228,12 @@ def _read_changes(words: Iterator[str], chosen: dict[str, Bit], changes: Changes
     for word in words:
         kind = word[0]
         if kind == "#":
-            digits = word[1:]
-            if not (digits.isascii() and digits.isdigit()) or len(digits) > _DIGITS_MOST:
+            if not _TIME.fullmatch(word):
                 raise CaptureError(f"its time {quoted(word)} is none.")
-            if begin is not None and int(digits) < now:
-                raise CaptureError("its times do not increase.")
-            now = int(digits)
+            before, now = now, int(word[1:])
             begin = now if begin is None else begin
+            if now < before:
+                raise CaptureError("its times do not increase.")
         elif kind in _SCALAR or kind in _VECTOR:
             value, code = (kind, word[1:]) if kind in _SCALAR else (word[1:] or "x", next(words, ""))
             for name, place in channels.get(code, ()):
