@@ -36,9 +36,8 @@ SALEAE, DSVIEW, SIGROK = "Saleae CSV", "DSView CSV", "sigrok CSV"
 
 _COMMENT = ";"
 _RATE = re.compile(r"; Sample ?rate: ([0-9.]{1,15} ?[kMG]?Hz)")
-_COUNT = re.compile(r"; Sample count: ([0-9]{1,15}(?:\.[0-9]{1,15})?) ?([kMG]?) Samples")
+_COUNT = re.compile(r"; Sample count: ([0-9.]{1,31} ?[kMG]?) Samples")
 _NAMES = re.compile(r"; Channels \((\d{1,3})/\d+\): (.*)")
-_UNITS = {"": 1, "k": 10**3, "M": 10**6, "G": 10**9}
 _TIME = re.compile(r"Time ?[\[(]s[\])]")
 _LEVEL = "logic"
 _MOST_CHANNELS = 64
@@ -128,8 +127,7 @@ def _heading(file: BinaryIO) -> tuple[str, list[str], int | None, int]:
         if match := _RATE.fullmatch(line):
             rate_hz = stated_in(match[1])
         elif match := _COUNT.fullmatch(line):
-            number = Fraction(match[1]) * _UNITS[match[2]]
-            count = min(int(number), MOST_SAMPLES) if number.denominator == 1 else 0
+            count = min(stated_in(match[1]) or 0, MOST_SAMPLES)  # written as a rate is
         elif match := _NAMES.fullmatch(line):
             names = match[2].split(", ")
             if len(names) != int(match[1]):  # a name has a comma in it, and which is not known
