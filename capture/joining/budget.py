@@ -8,7 +8,6 @@ allocator, so it is stated beside the sum. So is what one fault may change unsee
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
@@ -20,11 +19,10 @@ from base.metrology.summaries import PERCENTILES, Reach, rank, samples_needed
 from base.run_folder.edges import NS_PER_S
 from base.run_folder.quantities import Quantity
 from base.run_folder.records import CostRecord, RecordLog
-from capture.instruments.calibration import CounterFit, MarkerCost, fall_delay_samples, skew_between
-from capture.reading.wire import Wire
+from capture.instruments.calibration import fall_delay_samples, skew_between
 
 if TYPE_CHECKING:
-    from capture.joining.latencies import LatencyWitness
+    from capture.joining.evidence import Evidence
 
 
 def sum_of_terms(*terms_ns: float | None) -> float | None:
@@ -73,27 +71,7 @@ class Budget:
 EXACT = Budget(0.0, 0.0, 0.0, 0.0)
 
 
-@dataclass(frozen=True)
-class Instruments:
-    """What the calibration found of the analyzer, the markers and the counter."""
-
-    wire: Wire
-    counter: CounterFit | None
-    critical_cost: MarkerCost | None
-    log: RecordLog
-
-    @property
-    def agreement_cycles(self) -> float:
-        """How far wire and DWT may differ on one pulse of a critical section, the clocks aside."""
-        return self.wire.agreement_samples / self.wire.samples_per_cycle
-
-    @property
-    def clock_uncertainty(self) -> float:
-        """How wrong the frames' clock ratio may be, as a part of a width that it is applied to."""
-        return self.wire.clock.ratio_uncertainty if self.wire.clock else 0.0
-
-
-def error_budget(instruments: Instruments, quantity: Quantity, samples: pl.DataFrame) -> Budget:
+def error_budget(evidence: Evidence, quantity: Quantity, samples: pl.DataFrame) -> Budget:
     """The budget of a quantity, which these `samples` have, at its greatest value.
 
     What is counted and not read off the wire is exact: the cycles between two reads of CYCCNT are
@@ -101,7 +79,7 @@ def error_budget(instruments: Instruments, quantity: Quantity, samples: pl.DataF
     between their reads; that of one on the wire, an empty one; of a latency, the instructions that
     raise the handler's pin.
     """
-    cost, wire = instruments.critical_cost, instruments.wire
+    cost, wire = evidence.joined.critical_cost, evidence.wire
     if quantity.counted:
         return EXACT
     if quantity.interval is None:
@@ -109,22 +87,22 @@ def error_budget(instruments: Instruments, quantity: Quantity, samples: pl.DataF
     if quantity.interval == ("CRIT", "CRIT"):
         overhead_ns = None if cost is None else cost.empty_samples * wire.edges.sample_ns
     else:
-        pin_cycles = pin_cost_cycles(instruments.log)
+        pin_cycles = pin_cost_cycles(evidence.log)
         overhead_ns = None if pin_cycles is None else wire.ns_of(pin_cycles)
     longest: Any = samples[quantity.column].max()
-    on_wire = budget_on_wire(instruments, quantity.interval, longest or 0.0)
+    on_wire = budget_on_wire(evidence, quantity.interval, longest or 0.0)
     return replace(on_wire, overhead_ns=overhead_ns)
 
 
-def budget_on_wire(instruments: Instruments, interval: tuple[str, str], ns: float) -> Budget:
+def budget_on_wire(evidence: Evidence, interval: tuple[str, str], ns: float) -> Budget:
     """The budget of a time of `ns` between edges of two channels, without its overhead.
 
     Times count samples at their nominal rate. The fit says how far the analyzer's clock and the
     core's differ, and how surely; a core's clock that may be off itself proves that much less. Of
     two channels the skew is added; of a width, how much later its falling edge is seen.
     """
-    wire = instruments.wire
-    fit = instruments.counter or wire.clock
+    wire = evidence.wire
+    fit = evidence.joined.counter or wire.clock
     first, second = interval
     if first == second:
         delay = fall_delay_samples(wire, first)
@@ -153,24 +131,19 @@ def pin_cost_cycles(log: RecordLog) -> int | None:
     return max(pins) - min(reads) if pins and reads else None
 
 
-def unseen_ns(
-    quantity: Quantity, wire: Wire, tolerance_cycles: float, latencies: Sequence[LatencyWitness]
-) -> float | None:
-    """The most that one moved edge changes of the
-    quantity's maximum unseen; None without a witness.
-
-    `tolerance_cycles` is that of wire and DWT on a critical section. What the records alone tell
-    changes by nothing: they have a checksum.
+def unseen_ns(evidence: Evidence, quantity: Quantity) -> float | None:
+    """The most that one moved edge changes of the quantity's maximum unseen; None without a
+    witness. What the records alone tell changes by nothing: they have a checksum.
     """
     if quantity.interval is None:
         return 0.0
     if quantity.interval == ("CRIT", "CRIT"):
-        return wire.ns_of(2 * tolerance_cycles)
-    witness = next((witness for witness in latencies if witness.of.channels == quantity.interval), None)
-    if witness is None or witness.compared.is_empty():
-        return None
-    widest: Any = (witness.compared["number"] * witness.compared["allowed_cycles"]).max()
-    return wire.ns_of(2 * widest)
+        return evidence.wire.ns_of(2 * evidence.tolerance_cycles)
+    for witness in evidence.latencies:
+        if witness.of.channels == quantity.interval and not witness.compared.is_empty():
+            widest: Any = (witness.compared["number"] * witness.compared["allowed_cycles"]).max()
+            return evidence.wire.ns_of(2 * widest)
+    return None
 
 
 def rank_ns(quantity: Quantity, values: npt.NDArray[np.float64]) -> float:

@@ -13,7 +13,7 @@ from base.run_folder.manifest import AskedFirmware, ToolReport
 from base.run_folder.quantities import Quantity, by_quantity
 from base.run_folder.records import Boot, RecordLog, parse
 from capture.instruments.calibration import core_tolerance
-from capture.joining.budget import Budget, Instruments, error_budget, rank_ns, unseen_ns
+from capture.joining.budget import Budget, error_budget, rank_ns, unseen_ns
 from capture.joining.join import Join, join
 from capture.joining.latencies import LatencyWitness, latency_witnesses
 from capture.reading.glitches import Glitches, without_glitches
@@ -47,20 +47,25 @@ class Evidence:
         return boards.board_of(self.asked)
 
     @property
-    def instruments(self) -> Instruments:
-        """What the calibration found, for the error budget."""
-        return Instruments(self.wire, self.joined.counter, self.joined.critical_cost, self.log)
+    def agreement_cycles(self) -> float:
+        """How far wire and DWT may differ on one pulse of a critical section, the clocks aside."""
+        return self.wire.agreement_samples / self.wire.samples_per_cycle
+
+    @property
+    def clock_uncertainty(self) -> float:
+        """How wrong the frames' clock ratio may be, as a part of a width that it is applied to."""
+        return self.wire.clock.ratio_uncertainty if self.wire.clock else 0.0
 
     @property
     def tolerance_cycles(self) -> float:
         """How far wire and DWT may differ on one pulse of a critical section, in cycles."""
         longest: Any = self.joined.operations["dwt_cycles"].max()
-        return self.instruments.agreement_cycles + self.instruments.clock_uncertainty * (longest or 0)
+        return self.agreement_cycles + self.clock_uncertainty * (longest or 0)
 
     @cached_property
     def latencies(self) -> tuple[LatencyWitness, ...]:
         """The latencies by wire and timer; none where the records tell of no timer."""
-        return latency_witnesses(self.instruments, self.joined, self.board.core)
+        return latency_witnesses(self)
 
     def skew_ns(self, interval: tuple[str, str] | None, calibrated_ns: float | None) -> float | None:
         """How far apart two channels may be seen: as the calibration tells, or the run's own timers
@@ -76,11 +81,11 @@ class Evidence:
         """The error budget of each quantity, by key."""
 
         def budget(quantity: Quantity, samples: pl.DataFrame) -> Budget:
-            calibrated = error_budget(self.instruments, quantity, samples)
+            calibrated = error_budget(self, quantity, samples)
             return replace(
                 calibrated,
                 skew_ns=self.skew_ns(quantity.interval, calibrated.skew_ns),
-                unseen_ns=unseen_ns(quantity, self.wire, self.tolerance_cycles, self.latencies),
+                unseen_ns=unseen_ns(self, quantity),
                 rank_ns=rank_ns(quantity, samples[quantity.column].to_numpy()),
                 undecided=quantity.reach(self.joined.operations, self.joined.interrupts),
             )

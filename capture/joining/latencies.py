@@ -16,7 +16,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 import polars as pl
@@ -24,10 +24,11 @@ import polars as pl
 from base.run_folder.quantities import CONTROL, LATENCY, TASK, Quantity
 from base.run_folder.records import Boot, CostRecord, LatencyRange, StatRecord
 from capture.instruments.calibration import skew_between
-from capture.joining.budget import Instruments
-from capture.joining.join import Join
 from capture.reading.vectorised import pulses
 from capture.reading.wire import Wire
+
+if TYPE_CHECKING:
+    from capture.joining.evidence import Evidence
 
 # An edge of OP this near to a rise may have come before it or after. The processor takes longer to
 # enter a handler, so at a usual samplerate no edge is.
@@ -144,16 +145,12 @@ class LatencyWitness:
         return self.between.most_ticks - self.offset.cycles
 
 
-def latency_witnesses(instruments: Instruments, joined: Join, core: str = "") -> tuple[LatencyWitness, ...]:
-    """The latencies of each class by wire and timer, on a board of that `core`; none of a run that
-    told nothing.
-    """
-    log = instruments.log
-    stat = log.first(StatRecord)
-    if log.first(Boot) is None:
+def latency_witnesses(evidence: Evidence) -> tuple[LatencyWitness, ...]:
+    """The latencies of each class by wire and timer; none of a run that told nothing."""
+    if evidence.log.first(Boot) is None:
         return ()
-    every = [_witness(instruments, joined.operations, stat, of) for of in CLASSES]
-    sooner = TASK_SOONER_CYCLES.get(core, TASK_SOONER_USUALLY)
+    every = [_witness(evidence, of) for of in CLASSES]
+    sooner = TASK_SOONER_CYCLES.get(evidence.board.core, TASK_SOONER_USUALLY)
     return tuple(replace(witness, offset_of_others=_of_others(witness, every, sooner)) for witness in every)
 
 
@@ -174,19 +171,17 @@ def _of_others(
     return None
 
 
-def _witness(
-    instruments: Instruments, operations: pl.DataFrame, stat: StatRecord | None, of: LatencyClass
-) -> LatencyWitness:
-    wire = instruments.wire
+def _witness(evidence: Evidence, of: LatencyClass) -> LatencyWitness:
+    wire, operations, stat = evidence.wire, evidence.joined.operations, evidence.log.first(StatRecord)
     cycles = 1 / wire.samples_per_cycle
-    costs = [cost for cost in instruments.log.all(CostRecord) if cost.instrument == "TIMER"]
+    costs = [cost for cost in evidence.log.all(CostRecord) if cost.instrument == "TIMER"]
     read_cycles = max((cost.most_cycles for cost in costs), default=0)
     spread = read_cycles - min((cost.least_cycles for cost in costs), default=0)
     slack_cycles = cycles + spread / 2
     answers = _answers(wire, operations, of)
     table = _by_operation(answers, operations, of)
     offset = _fit(table, cycles, slack_cycles)
-    least, most = _between(answers, instruments, offset, cycles, slack_cycles)
+    least, most = _between(answers, evidence, offset, cycles, slack_cycles)
     # The read comes after the pin's rise, and no later than COST says. The analyzer sees both edges
     # to a sample, and the channels as far apart as the common pulses tell.
     skew, bounds = skew_between(wire, *of.channels), None
@@ -196,7 +191,7 @@ def _witness(
     return LatencyWitness(
         of=of,
         answers=answers,
-        operations=_compared(table, instruments, offset, cycles, slack_cycles),
+        operations=_compared(table, evidence, offset, cycles, slack_cycles),
         offset=offset,
         offset_bounds_cycles=bounds,
         offset_of_others=None,
@@ -288,7 +283,7 @@ def _fit(table: pl.DataFrame, cycles: float, slack_cycles: float) -> Offset | No
 
 
 def _compared(
-    table: pl.DataFrame, instruments: Instruments, offset: Offset | None, cycles: float, slack_cycles: float
+    table: pl.DataFrame, evidence: Evidence, offset: Offset | None, cycles: float, slack_cycles: float
 ) -> pl.DataFrame:
     """`table` with how far timer and wire are apart for each answer, and how far they may be."""
     if offset is None:
@@ -300,7 +295,7 @@ def _compared(
     outside = (
         pl.when(excess < least).then(excess - least).when(excess > most).then(excess - most).otherwise(0.0)
     )
-    clock = instruments.clock_uncertainty * pl.col("most") * cycles / pl.col("number")
+    clock = evidence.clock_uncertainty * pl.col("most") * cycles / pl.col("number")
     allowed = slack_cycles + offset.uncertainty_cycles + clock
     return table.with_columns(
         apart_cycles=pl.when(counted).then(outside / pl.col("number")),
@@ -310,7 +305,7 @@ def _compared(
 
 def _between(
     answers: pl.DataFrame,
-    instruments: Instruments,
+    evidence: Evidence,
     offset: Offset | None,
     cycles: float,
     slack_cycles: float,
@@ -324,7 +319,7 @@ def _between(
     if offset is None or sure.is_empty():
         return None, None
     latest: Any = possible["most"].max()
-    slack = slack_cycles + offset.uncertainty_cycles + instruments.clock_uncertainty * latest * cycles
+    slack = slack_cycles + offset.uncertainty_cycles + evidence.clock_uncertainty * latest * cycles
 
     def low(samples: Any) -> float:
         return float(samples * cycles + offset.cycles - slack)

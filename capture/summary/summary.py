@@ -187,7 +187,7 @@ def _sweep(evidence: Evidence) -> dict[str, Any] | None:
     def allowed(interval: tuple[str, str], ns: float | None) -> float | None:
         if ns is None:
             return None
-        budget = budget_on_wire(evidence.instruments, interval, ns)
+        budget = budget_on_wire(evidence, interval, ns)
         return replace(budget, skew_ns=evidence.skew_ns(interval, budget.skew_ns)).total_ns
 
     return summarise_sweep(evidence.plan, evidence.joined, evidence.wire, allowed)
@@ -196,7 +196,7 @@ def _sweep(evidence: Evidence) -> dict[str, Any] | None:
 def instruments(evidence: Evidence) -> dict[str, Any]:
     """Error budget, calibration, clocks, tick, and how far wire and DWT agree."""
     disagreement = evidence.joined.operations["disagreement_cycles"].drop_nulls().abs()
-    tolerance_cycles, resolution_cycles = evidence.tolerance_cycles, evidence.instruments.agreement_cycles
+    tolerance_cycles, resolution_cycles = evidence.tolerance_cycles, evidence.agreement_cycles
     return {
         "error_budget": {
             key: budget.as_json(evidence.wire.core_hz) for key, budget in evidence.budgets.items()

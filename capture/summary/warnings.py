@@ -39,7 +39,7 @@ def possible_wait(evidence: Evidence) -> dict[str, Any] | None:
     assert waits.interval is not None
     ends = ("CRIT", waits.interval[1])
     budget_ns = sum_of_terms(
-        evidence.budgets[SECTION.key].total_ns, budget_on_wire(evidence.instruments, ends, entry_ns).total_ns
+        evidence.budgets[SECTION.key].total_ns, budget_on_wire(evidence, ends, entry_ns).total_ns
     )
     return {**fields, "by": "section", "ns": section_ns + entry_ns, "budget_ns": budget_ns}
 

@@ -20,8 +20,8 @@ def test_wire_and_dwt_may_differ_by_one_sample_at_the_core_clock_and_above(
     samplerate_hz: int, samples: int
 ) -> None:
     """Below it the marker cost is known to a sample only."""
-    instruments = evidence_of(SyntheticRun(small_plan(depth=2)), samplerate_hz).instruments
-    assert instruments.agreement_cycles == pytest.approx(samples * CORE_HZ / samplerate_hz, rel=1e-6)
+    evidence = evidence_of(SyntheticRun(small_plan(depth=2)), samplerate_hz)
+    assert evidence.agreement_cycles == pytest.approx(samples * CORE_HZ / samplerate_hz, rel=1e-6)
 
 
 def test_a_pin_costs_the_most_of_its_own_less_the_least_of_a_read() -> None:

@@ -226,7 +226,7 @@ def wire_and_dwt_of_an_operation(sound: Evidence, beyond: bool) -> Evidence:
     unfitted = replace(sound, wire=replace(sound.wire, clock=None))
     changed = with_operations(
         unfitted,
-        wire_operation_samples=pl.lit(at(unfitted.instruments.agreement_cycles, beyond)),
+        wire_operation_samples=pl.lit(at(unfitted.agreement_cycles, beyond)),
         dwt_operation_cycles=pl.lit(0, pl.UInt32),
     )
     free = replace(cost_of(sound), wire_minus_dwt_cycles=0)

@@ -90,7 +90,7 @@ def _widths(evidence: Evidence) -> Iterator[tuple[str, pl.DataFrame]]:
     in cycles without what the markers of its `pulses` cost, and `allowed` how far that may be from
     0. Where the heap was not called the record tells of no cycles.
     """
-    joined, instruments, operations = evidence.joined, evidence.instruments, evidence.joined.operations
+    joined, operations = evidence.joined, evidence.joined.operations
     pulses = pl.Series(joined.critical_pulses)
     yield (
         "CRIT",
@@ -110,7 +110,7 @@ def _widths(evidence: Evidence) -> Iterator[tuple[str, pl.DataFrame]]:
                 apart=wire_cycles - joined.operation_cost.wire_minus_dwt_cycles - cycles,
                 cycles=cycles,
                 pulses=pl.lit(1),
-                allowed=instruments.agreement_cycles + instruments.clock_uncertainty * cycles,
+                allowed=evidence.agreement_cycles + evidence.clock_uncertainty * cycles,
             ),
         )
 
@@ -136,7 +136,6 @@ def wire_and_dwt_differ_throughout(evidence: Evidence) -> Iterator[str]:
     At or above the core clock the marker cost is exact, so a whole cycle in the median is an error
     of the calibration, or of each record.
     """
-    instruments = evidence.instruments
     if evidence.wire.edges.samplerate_hz < evidence.wire.core_hz:
         return
     for channel, table in _widths(evidence):
@@ -144,8 +143,8 @@ def wire_and_dwt_differ_throughout(evidence: Evidence) -> Iterator[str]:
         (median, length), count = single.median().row(0), single["apart"].count()
         if count < _MANY or length is None:
             continue
-        of_clock = instruments.clock_uncertainty * length
-        if _HALF_A_CYCLE + of_clock < abs(median) <= instruments.agreement_cycles + of_clock:
+        of_clock = evidence.clock_uncertainty * length
+        if _HALF_A_CYCLE + of_clock < abs(median) <= evidence.agreement_cycles + of_clock:
             yield (
                 f"{channel} and DWT differ by {median:.2f} cycles in the median of {count} pulses "
                 f"({_HALF_A_CYCLE + of_clock:.2f} allowed): calibration or records are off; run again."
