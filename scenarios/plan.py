@@ -68,8 +68,7 @@ class Plan:
     @property
     def slots(self) -> int:
         """How many slots the firmware must have: the greatest in use + 1."""
-        blocks = self.operations.filter(pl.col("kind") != "K")
-        return 1 + int(blocks["id"].max() or 0) if blocks.height else 0  # type: ignore[arg-type]
+        return decode(self.image).slot_count
 
     @cached_property
     def live_bytes(self) -> int:
@@ -198,19 +197,13 @@ def table(steps: Iterable[Step]) -> pl.DataFrame:
     rows = []
     for seq, step in enumerate(steps):
         operation = step.operation
-        if isinstance(operation, Allocate):
+        if isinstance(operation, Call):
+            what = ("K", 0, CALLS.index(operation.name))
+        elif isinstance(operation, Allocate):
             sizes[operation.id] = operation.size
-        rows.append(
-            (
-                seq,
-                "K" if isinstance(operation, Call) else "A" if isinstance(operation, Allocate) else "F",
-                0 if isinstance(operation, Call) else operation.id,
-                CALLS.index(operation.name) if isinstance(operation, Call) else sizes[operation.id],
-                operation.stimulus_offset,
-                operation.measured,
-                step.label,
-                step.trial,
-                step.depth,
-            )
-        )
+            what = ("A", operation.id, operation.size)
+        else:
+            what = ("F", operation.id, sizes[operation.id])
+        place = (step.label, step.trial, step.depth)
+        rows.append((seq, *what, operation.stimulus_offset, operation.measured, *place))
     return pl.DataFrame(rows, schema=schema_of("image"), orient="row")

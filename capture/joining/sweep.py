@@ -15,7 +15,6 @@ import polars as pl
 from base.run_folder.edges import NS_PER_S, Levels
 from capture.joining.budget import sum_of_terms
 from capture.joining.join import Join
-from capture.reading.vectorised import PulseTrain
 from capture.reading.wire import Wire
 from scenarios.generators.latency_sweep import EMPTY
 from scenarios.plan import Plan
@@ -89,7 +88,7 @@ def summarise_sweep(plan: Plan, joined: Join, wire: Wire, allowed: Allowed) -> d
     matched = match_stimuli(plan, joined, wire.core_hz)
     if matched is None:
         return None
-    matched = with_lead_and_tail(matched, wire.critical, wire.edges.sample_ns)
+    matched = with_lead_and_tail(matched, wire)
     empty = matched.filter(~pl.col("disturbed") & (pl.col("label") == EMPTY))
     lead_ns: Any = empty["lead_ns"].max()
     return {
@@ -113,15 +112,14 @@ def sweep_disproven(sweep: Mapping[str, Any] | None) -> Iterator[str]:
             )
 
 
-def with_lead_and_tail(
-    stimuli: pl.DataFrame, critical: PulseTrain, sample_ns: float, column: str = "isr_latency_ns"
-) -> pl.DataFrame:
+def with_lead_and_tail(stimuli: pl.DataFrame, wire: Wire, column: str = "isr_latency_ns") -> pl.DataFrame:
     """`stimuli` with what each waited for beside a critical section that ended before its answer.
 
     `lead_ns` Float64 is from the stimulus to the section's begin, where the stimulus came before
     it. `tail_ns` Float64 is from the section's end to the answer, where it came within. Null
     otherwise.
     """
+    critical, sample_ns = wire.critical, wire.edges.sample_ns
     since = stimuli["sample"].to_numpy()
     until = since + np.rint(stimuli[column].fill_null(0.0).to_numpy() / sample_ns).astype(np.int64)
     first = np.searchsorted(critical.end, since, "right")

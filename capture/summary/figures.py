@@ -16,7 +16,6 @@ from base.metrology.summaries import CONFIDENCE
 from base.run_folder.manifest import SectionBound
 from base.run_folder.quantities import Quantity, by_quantity
 from base.run_folder.records import ALLOCATION_KINDS, Boot
-from capture.instruments.calibration import MarkerCost
 from capture.joining.evidence import Evidence
 from scenarios.operations import Allocate, Mark, decode
 
@@ -43,9 +42,7 @@ def intervals(samples: Mapping[str, pl.DataFrame], ramp: bool) -> dict[str, Any]
     return {"confidence": CONFIDENCE, "refused": RAMP if ramp else None, "of": by_key}
 
 
-def baseline(
-    quantity: Quantity, interrupts: pl.DataFrame, cost: MarkerCost | None, sample_ns: float
-) -> dict[str, Any] | None:
+def baseline(evidence: Evidence, quantity: Quantity) -> dict[str, Any] | None:
     """The baseline: its `value` in the unit of the quantity, and the `n` it is the median of.
 
     It is what a quantity shows where there is nothing to measure. A report may subtract it, from
@@ -57,10 +54,11 @@ def baseline(
     subtract: probes have none.
     """
     if quantity.table == "interrupts":
-        return _idle_latency(quantity, interrupts)
+        return _idle_latency(quantity, evidence.joined.interrupts)
+    cost = evidence.joined.critical_cost
     if cost is None or quantity.counted:
         return None
-    value = cost.empty_cycles if quantity.interval is None else cost.empty_samples * sample_ns
+    value = cost.empty_cycles if quantity.interval is None else cost.empty_samples * evidence.edges.sample_ns
     return {"value": value, "n": cost.pulses, "ends": None}
 
 

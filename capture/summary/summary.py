@@ -71,12 +71,7 @@ def summarise_run(evidence: Evidence, setting: Setting) -> Manifest:
             "possible_wait": possible_wait(evidence),
             "sweep": sweep,
             **({"heap_wait": waited} if waited else {}),
-            "baselines": {
-                quantity.key: baseline(
-                    quantity, joined.interrupts, joined.critical_cost, evidence.edges.sample_ns
-                )
-                for quantity in QUANTITIES
-            },
+            "baselines": {quantity.key: baseline(evidence, quantity) for quantity in QUANTITIES},
             "bounds": bounds,
             "memory": setting.memory and setting.memory.figures,
             "footprint": setting.footprint,

@@ -51,14 +51,14 @@ def _entry_ns(evidence: Evidence, waits: Quantity) -> tuple[float, int] | None:
     high, without the waits that a tick or a control interrupt may have had a part in.
     """
     joined, wire = evidence.joined, evidence.wire
-    answered = waits.samples(joined.operations, joined.interrupts)
+    answered = joined.samples[waits.key]
     ticked = pl.col("task_tick" if waits is TASK else "tick").fill_null(True)
     controlled = pl.Series(control_may_run(answered, joined.interrupts, wire.core_hz, waits.column))
     calm = answered.filter(~(ticked | controlled))
-    tails_ns = with_lead_and_tail(calm, wire.critical, wire.edges.sample_ns, waits.column)["tail_ns"]
+    tails_ns = with_lead_and_tail(calm, wire, waits.column)["tail_ns"]
     if tails_ns.count():
         return summarise(tails_ns.drop_nulls()).median or 0.0, tails_ns.count()
-    idle = baseline(waits, joined.interrupts, joined.critical_cost, wire.edges.sample_ns)
+    idle = baseline(evidence, waits)
     return None if idle is None else (idle["value"], 0)
 
 

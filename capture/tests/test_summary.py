@@ -47,10 +47,8 @@ def test_the_longest_section_is_told_with_its_operation(run: SyntheticRun, evide
 
 
 def test_an_idle_answer_is_what_the_run_was_made_with(evidence: Evidence) -> None:
-    joined = evidence.joined
-
     def of(key: str) -> dict[str, float]:
-        summary = baseline(BY_KEY[key], joined.interrupts, joined.critical_cost, SAMPLE_NS)
+        summary = baseline(evidence, BY_KEY[key])
         assert summary is not None and summary["n"] > 10
         return summary
 
@@ -60,7 +58,7 @@ def test_an_idle_answer_is_what_the_run_was_made_with(evidence: Evidence) -> Non
     assert of("control_latency_ns")["value"] == pytest.approx(15 * SAMPLE_NS)
     assert of("critical_ns")["value"] == pytest.approx((4 + CRITICAL_COST) * SAMPLE_NS)
     assert of("dwt_cycles") == {"value": 4, "n": 32, "ends": None}
-    assert baseline(BY_KEY["probes"], joined.interrupts, joined.critical_cost, SAMPLE_NS) is None
+    assert baseline(evidence, BY_KEY["probes"]) is None
 
 
 def test_a_ramp_has_no_intervals_and_says_why() -> None:
