@@ -28,7 +28,7 @@ from capture.acquisition.saleae import Device
 from capture.checks.findings import Finding
 from capture.desk.bench import BoardResource
 from capture.desk.presets import presets
-from capture.desk.serial_ports import ST_LINKS, Port, listed, meant
+from capture.desk.serial_ports import ST_LINKS, Port, listed, matching
 
 LEAST_FIRMWARE = 24
 """pyOCD, probe/stlink/stlink.py: MIN_JTAG_VERSION."""
@@ -146,12 +146,12 @@ def _probe(board: BoardResource, facts: Facts) -> Finding:
             f"Firmware {probe.firmware} is older than V2J{LEAST_FIRMWARE}, which pyOCD needs: update it with "
             "ST's STSW-LINK007."
         )
-        return Finding("probe", "wrong", words)
-    if probe.fault:
+    elif probe.fault:
         words = f"pyOCD cannot open it ({probe.fault}): end what else uses it, or replug the board."
-        return Finding("probe", "wrong", words)
-    firmware = f", firmware {probe.firmware}" if probe.firmware else ""
-    return Finding("probe", "right", f"{listed}{firmware}")
+    else:
+        firmware = f", firmware {probe.firmware}" if probe.firmware else ""
+        return Finding("probe", "right", f"{listed}{firmware}")
+    return Finding("probe", "wrong", words)
 
 
 def _port(board: BoardResource, facts: Facts) -> Finding:
@@ -182,7 +182,7 @@ def _meant_ports(board: BoardResource, facts: Facts) -> list[Port]:
     if not wanted.startswith("usb:"):
         # Links such as those in /dev/serial/by-id are followed.
         return [port for port in facts.ports if port.device == os.path.realpath(board.serial_port)]
-    return meant(wanted, board.loader.serial_number, facts.ports)
+    return matching(wanted, board.loader.serial_number, facts.ports)
 
 
 def may_use(board: BoardResource, facts: Facts) -> Iterator[Finding]:

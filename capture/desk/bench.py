@@ -306,11 +306,11 @@ class AnalyzerResource(Table):
 
     def check_samples(self, samples: int) -> None:
         """Raises CaptureError for more samples than the analyzer's memory is known to hold."""
-        most = self.known.most_samples if self.known else 0
-        if most and samples > most:
+        if self.known and 0 < self.known.most_samples < samples:
             raise CaptureError(
-                f"The capture would have {samples:,} samples, and the analyzer {self.preset} holds {most:,}: "
-                "ask for a lower samplerate or a shorter duration, or take an analyzer that streams."
+                f"The capture would have {samples:,} samples, and the analyzer {self.preset} holds "
+                f"{self.known.most_samples:,}: ask for a lower samplerate or a shorter duration, or take an "
+                "analyzer that streams."
             )
 
     def check_rate(self, samplerate_hz: int) -> None:

@@ -46,7 +46,7 @@ def is_usb_id(port: str) -> bool:
     return _USB_ID.fullmatch(port) is not None
 
 
-def meant(port: str, serial_number: str, ports: Sequence[Port]) -> list[Port]:
+def matching(port: str, serial_number: str, ports: Sequence[Port]) -> list[Port]:
     """Those of the `ports` that a port of bench.toml such as `usb:0483:374B` may mean: each with
     this vendor and product, or else each of ST's. Of several the one with `serial_number`.
 
@@ -66,7 +66,7 @@ def resolve(port: str, serial_number: str = "") -> str:
     """
     if not is_usb_id(port):
         return port
-    usb_id, chosen = port.removeprefix("usb:"), meant(port, serial_number, list(listed()))
+    usb_id, chosen = port.removeprefix("usb:"), matching(port, serial_number, list(listed()))
     if not chosen:
         raise CaptureError(
             f"No serial port belongs to a USB device {usb_id}; check the board's USB cable, "

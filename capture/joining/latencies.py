@@ -48,7 +48,7 @@ class LatencyClass:
     """
 
     quantity: Quantity
-    told: Literal["isr", "task", "control"]
+    kind: Literal["isr", "task", "control"]
     answers: str
 
     @property
@@ -163,11 +163,11 @@ def _of_others(
     anchored = [latency for latency in every if latency.offset is not None and latency is not witness]
     apart = [latency for latency in anchored if latency.of.channels[0] != witness.of.channels[0]]
     # Of a handler, another handler tells more than the task.
-    for other in sorted(apart or anchored, key=lambda witness: witness.of.told == "task"):
+    for other in sorted(apart or anchored, key=lambda witness: witness.of.kind == "task"):
         assert other.offset is not None
-        least, most = sooner if other.of.told == "task" else (0, 0)
+        least, most = sooner if other.of.kind == "task" else (0, 0)
         handler = (other.offset.cycles + least, other.offset.cycles + most)
-        return (handler[0] - sooner[1], handler[1] - sooner[0]) if witness.of.told == "task" else handler
+        return (handler[0] - sooner[1], handler[1] - sooner[0]) if witness.of.kind == "task" else handler
     return None
 
 
@@ -195,7 +195,7 @@ def _witness(evidence: Evidence, of: LatencyClass) -> LatencyWitness:
         offset=offset,
         offset_bounds_cycles=bounds,
         offset_of_others=None,
-        between=stat.between(of.told) if stat else None,
+        between=stat.between(of.kind) if stat else None,
         between_least=least,
         between_most=most,
     )
@@ -208,7 +208,7 @@ def _answers(wire: Wire, operations: pl.DataFrame, of: LatencyClass) -> pl.DataF
     # other class from reading the counter.
     more = np.zeros(len(rises), dtype=np.int64)
     control = pulses(wire.until_end, "CISR")
-    if of.told == "isr" and len(control):
+    if of.kind == "isr" and len(control):
         cycle = wire.samples_per_cycle
         next_ = np.minimum(np.searchsorted(control.start, rises, "right"), len(control) - 1)
         came = (control.start[next_] > rises) & (control.start[next_] <= rises + BETWEEN_CYCLES * cycle)
@@ -245,7 +245,7 @@ def _by_operation(answers: pl.DataFrame, operations: pl.DataFrame, of: LatencyCl
         pl.col("row").cast(pl.Int64),
         pl.col("seq"),
         number=pl.col(of.answers).cast(pl.Int64),
-        ticks=pl.col(f"timer_{of.told}_ticks").cast(pl.Int64),
+        ticks=pl.col(f"timer_{of.kind}_ticks").cast(pl.Int64),
         whole=pl.col("wire_operation_samples").is_not_null(),
     )
     both = table.join(wire, on="row", how="left").with_columns(

@@ -35,7 +35,7 @@ def run() -> SyntheticRun:
 
 
 def witness(evidence: Evidence, key: str) -> LatencyWitness:
-    return next(latency for latency in evidence.latencies if latency.of.told == key)
+    return next(latency for latency in evidence.latencies if latency.of.kind == key)
 
 
 def controls_met(run: SyntheticRun) -> list[int]:
