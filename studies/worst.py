@@ -87,8 +87,7 @@ def on_board(construction: str, allocator: str, blocks: int | None = None) -> Ce
     """One construction on the virtual board. Raises BuildError, SimulatorError and WorstError."""
     of_blocks = CONSTRUCTIONS[construction].blocks
     number = blocks or (of_blocks[1] if of_blocks else None)
-    parameters: dict[str, str | int] = {"target": construction, **({"blocks": blocks} if blocks else {})}
-    scenario = catalogue.load("worst", parameters, stimulus="none")
+    scenario = catalogue.load("worst", {"target": construction, "blocks": blocks or 0}, stimulus="none")
     measured = sections.measure(firmware.build(allocator), scenario.compile().image)
     *setup, last = measured.rows(named=True)
     for operation in setup:

@@ -819,8 +819,8 @@ def read_origin(path: Path) -> Origin:
     for tables that are not the run's own: they are found again.
     """
     origin = _open(path).check(Origin)
-    observed = {name: sha256 for name, sha256 in origin.files.items() if name in OBSERVED_FILES}
-    observed.pop(EDGES, None)  # its copy for PulseView may stand in for it
+    # The copy of the edges for PulseView may stand in for them.
+    observed = {name: origin.files[name] for name in OBSERVED_FILES if name in origin.files and name != EDGES}
     check_digests(path.parent, observed, "restore it, or run the scenario again")
     return origin
 

@@ -499,16 +499,17 @@ def _suitability(bench: Bench, way: Way, _: Figures) -> Made:
     traces = bench.making.scenarios["traces"]
     for row, allocator in bench.rows(on_the_board(), further=False).items():
         runs = [bench.board_run(way, allocator, name) for name in (*traces, *_CONSTRUCTIONS["worst all"])]
-        averages = [bench.figure(way, [run], "allocations mean + frees mean / 2") for run in runs[:4]]
-        average = over_seeds([figure.value for figure in averages if figure], 1)
+        of_traces = (bench.figure(way, [run], "allocations mean + frees mean / 2") for run in runs[:4])
+        averages = [figure for figure in of_traces if figure]
+        average = over_seeds([figure.value for figure in averages], 1)
         worst = bench.figure(way, runs[4:], "allocations max")
         study = bench.study(row, allocator, traces)
-        assert averages[0] is not None and average is not None and worst is not None and study is not None
+        assert study is not None
         static_ram = bench.measure(Footprints(allocator))["static_ram"][0]
         overheads = static_ram + study["cost_metric_bytes"] - study["used_there_bytes"]
         numbers = (
-            replace(average, placements=averages[0].placements),
-            replace(worst, n=len(runs[4:])),
+            average and replace(average, placements=averages[0].placements),
+            worst and replace(worst, n=len(runs[4:])),
             over_seeds(study["fragmentation_there_percent"], 0.01),
             over_seeds(overheads, 8),
         )
