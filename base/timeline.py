@@ -30,11 +30,16 @@ class Timeline:
         Slices of a track must lie within each other or apart.
         """
         begin, end = round(begin_ns), round(end_ns)
-        self._add("X", group, name, begin, facts, tid=self._number(group, track), dur=(end - begin) / 1000)
+        tid, pid = self._number(group, track), self._number(group)
+        duration_us, begin_us = (end - begin) / 1000, begin / 1000
+        event = {"ph": "X", "name": name, "pid": pid, "tid": tid, "dur": duration_us}
+        self._events.append({**event, "ts": begin_us, "args": facts})
 
     def counter(self, group: str, name: str, at_ns: float, value: float) -> None:
         """The value of a counter from `at_ns` on."""
-        self._add("C", group, name, round(at_ns), {name: value})
+        # The shortest decimal has three places or fewer up to 2^53 ns, 104 days.
+        event = {"ph": "C", "name": name, "pid": self._number(group), "ts": round(at_ns) / 1000}
+        self._events.append({**event, "args": {name: value}})
 
     def document(self) -> dict[str, Any]:
         """The whole file, events in the order of time, what lasts longer first."""
@@ -54,10 +59,3 @@ class Timeline:
 
     def _number(self, *place: str) -> int:
         return self._numbers.setdefault(place, len(self._numbers) + 1)
-
-    def _add(
-        self, kind: str, group: str, name: str, at_ns: int, facts: dict[str, Any], **more: float
-    ) -> None:
-        event = {"ph": kind, "name": name, "pid": self._number(group), **more}
-        # The shortest decimal has three places or fewer up to 2^53 ns, 104 days.
-        self._events.append({**event, "ts": at_ns / 1000, "args": facts})

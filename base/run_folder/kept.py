@@ -161,17 +161,17 @@ def write_kept(path: Path, capture: Kept) -> None:
     ]
     windows = [window.place for window in capture.windows]
     description = _Description(**_facts(capture), counted=counted, windows=windows)
-    parts: list[tuple[str, str, Samples, Samples | Words]] = [
-        *((*quantity, tally.values, tally.counts) for quantity, tally in capture.counted.items()),
-        *((_WINDOW, of.place.name, of.edges.sample, of.edges.word) for of in capture.windows),
+    frames = [
+        *(_rows(*quantity, tally.values, tally.counts) for quantity, tally in capture.counted.items()),
+        *(_rows(_WINDOW, of.place.name, of.edges.sample, of.edges.word) for of in capture.windows),
     ]
-    frames = (
-        pl.DataFrame({"part": part, "name": name, "at": at, "value": value}, _COLUMNS)
-        for part, name, at, value in parts
-    )
     frame = pl.concat([pl.DataFrame(schema=_COLUMNS), *frames])
     metadata = description.model_dump(mode="json", by_alias=True)
     write_whole(path, lambda temporary: write_table(temporary, frame, metadata, statistics=False))
+
+
+def _rows(part: str, name: str, at: Samples, value: Samples | Words) -> pl.DataFrame:
+    return pl.DataFrame({"part": part, "name": name, "at": at, "value": value}, _COLUMNS)
 
 
 def _facts(of: _Facts) -> dict[str, Any]:
