@@ -50,7 +50,7 @@ def lines_of(name: str) -> list[list[str]]:
 def test_every_published_figure_stands_in_the_results(source: Source, table: PublishedTable) -> None:
     """Row by row, as it is typed, whatever was made here."""
     lines = lines_of(table.name)
-    bare = section(Beside(source, table, None))
+    bare = section(Beside(source, table))
     for grid in bare["grids"]:
         for line in grid["lines"]:
             assert any(result[: len(line)] == list(line) for result in lines), (

@@ -135,19 +135,15 @@ class Pair:
 
 @dataclass(frozen=True)
 class Beside:
-    """A table beside what came out; `remade` is None if it was not made."""
+    """A table beside what came out; `remade` has no variants if it was not made."""
 
     source: Source
     table: PublishedTable
-    remade: Remade | None
+    remade: Remade = Remade({}, "")
 
     @property
     def misprints(self) -> list[Misprint]:
         return [misprint for misprint in self.source.misprint if misprint.table == self.table.name]
-
-    @property
-    def variants(self) -> Mapping[str, Figures]:
-        return self.remade.variants if self.remade else {}
 
     @cached_property
     def pairs(self) -> list[Pair]:
@@ -155,7 +151,7 @@ class Beside:
         doubtful = {(misprint.part, misprint.row, misprint.column) for misprint in self.misprints}
         doubtful |= {(part.title, row, "stdv") for part, row in impossible_deviations(self.table)}
         pairs = []
-        for (variant, figures), part in product((self.variants or {"": {}}).items(), self.table.part):
+        for (variant, figures), part in product((self.remade.variants or {"": {}}).items(), self.table.part):
             further = [row for title, row, _ in figures if title == part.title]
             for row in dict.fromkeys([*part.rows, *further]):
                 figures_printed = part.rows.get(row, [None] * len(part.columns))
@@ -243,7 +239,7 @@ def rows(made: Beside) -> list[dict[str, Any]]:
         "table": made.table.name,
         "place": made.table.place,
         "compared": made.table.compared,
-        "made_from": made.remade.made_from if made.remade else made.table.reason or None,
+        "made_from": made.remade.made_from or made.table.reason or None,
     }
     figures = []
     for pair in made.pairs:

@@ -76,12 +76,12 @@ def summary(concluded: Sequence[Conclusion]) -> str:
 
 
 def _conclusion(made: Beside, claim: Claim) -> Conclusion:
-    if made.remade is None:
+    if not made.remade.variants:
         why = made.table.reason.split(". ")[0].rstrip(".") or "It was not made here"
         return Conclusion(claim.says, UNTOLD, f"{why}.")
     if not (claim.ascending or claim.equal or claim.printed):
         return Conclusion(claim.says, UNTOLD, "It states nothing that a figure could show.")
-    judged = made.remade.judged or [*made.variants][:1]
+    judged = made.remade.judged or [*made.remade.variants][:1]
     compared = {name: pairs for name in judged if (pairs := list(_compared(made, claim, name)))}
     if not compared:
         return Conclusion(claim.says, UNTOLD, "Nothing of it was made here.")
@@ -145,7 +145,7 @@ def _cause(claim: Claim, verdict: Verdict, made: Beside) -> str:
     """The cause, each witness's figure in place of its name in braces; empty where the witnesses
     here do not show it.
     """
-    witnesses = made.remade.witnesses if made.remade else {}
+    witnesses = made.remade.witnesses
     for cause in claim.cause:
         lesser, greater = witnesses.get(cause.lesser), witnesses.get(cause.greater)
         if cause.when == verdict and lesser and greater and judge(lesser, greater) == HOLDS:
@@ -234,9 +234,9 @@ def headline(made: Beside) -> str:
     """The result in some words, for the list of all tables."""
     if made.table.compared == "nothing":
         return "nothing to compare"
-    if made.remade is None:
+    if not made.remade.variants:
         return "not made here yet"
-    variant = next(iter(made.variants))
+    variant = next(iter(made.remade.variants))
     first = [pair for pair in made.pairs if pair.variant == variant]
     compared = [pair for pair in first if pair.difference is not None]
     if made.table.compared == "exactly":

@@ -109,8 +109,10 @@ def run(names: Sequence[str], budget: Budget, measure: Measure) -> Iterator[Besi
     """
     for name in names:
         source, table = published.find(name)
-        remade = Bench(source, table, table.making, budget, measure).remade() if table.making else None
-        yield Beside(source, table, remade)
+        made = Beside(source, table)
+        if table.making:
+            made = replace(made, remade=Bench(source, table, table.making, budget, measure).remade())
+        yield made
 
 
 @dataclass(frozen=True)

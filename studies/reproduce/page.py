@@ -57,7 +57,7 @@ def section(made: Beside) -> dict[str, Any]:
     return {
         "name": made.table.name,
         "conclusions": list(map(asdict, conclusions(made))),
-        "made_from": made.remade.made_from if made.remade else "",
+        "made_from": made.remade.made_from,
         "placement": _placement(made),
         "sentences": list(_remarks(made)),
         "grids": [_grid(made, part) for part in made.table.part],
@@ -76,7 +76,7 @@ def _placement(made: Beside) -> str:
 
 
 def _remarks(made: Beside) -> Iterator[str]:
-    yield from made.remade.notes if made.remade else ()
+    yield from made.remade.notes
     yield from made.table.remarks
     for misprint in made.misprints:
         should = misprint.should
@@ -107,7 +107,7 @@ def _grid(made: Beside, part: Part) -> Mapping[str, Any]:
     return {
         "title": part.title,
         "caption": caption,
-        "headings": ["", "", *part.columns, *(["n"] if made.remade else [])],
+        "headings": ["", "", *part.columns, *(["n"] if made.remade.variants else [])],
         "lines": list(_lines(made, part)),
     }
 
@@ -119,9 +119,9 @@ def _lines(made: Beside, part: Part) -> Iterator[list[str]]:
         printed = {pair.column: beside.printed(pair) for pair in own}
         called = row
         if any(printed.values()):
-            yield [called, "published", *printed.values(), *([""] if made.remade else [])]
+            yield [called, "published", *printed.values(), *([""] if made.remade.variants else [])]
             called = ""
-        for variant in made.variants:
+        for variant in made.remade.variants:
             pairs = {pair.column: pair for pair in own if pair.variant == variant}
             counts = [f"{pair.here.n:,}" for pair in pairs.values() if pair.here]
             if counts:

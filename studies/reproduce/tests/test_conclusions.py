@@ -35,7 +35,6 @@ def planted(
     pair: Beside, row: str, column: str, value: float, variants: Mapping[str, Figures] = {}
 ) -> Beside:
     """The same with one figure changed in its first part."""
-    assert pair.remade is not None
     place = pair.table.part[0].title, row, column
     here = {**pair.remade.variants["here"], place: MadeFigure(value, 10, 1)}
     return Beside(pair.source, pair.table, replace(pair.remade, variants={"here": here, **variants}))
@@ -62,9 +61,7 @@ def test_a_difference_below_the_resolution_cannot_be_told() -> None:
 def test_what_a_publication_leaves_open_must_agree() -> None:
     """One of two choices says the reverse: no word can be given, and both are named."""
     pair = made("article-9", judged=("here", "other"))
-    assert pair.remade is not None
     other = planted(pair, "TLSF", "p99", 600).remade
-    assert other is not None
     both = planted(pair, "TLSF", "p99", 468, {"other": other.variants["here"]})
     first = conclusions(both)[0]
     assert first.verdict == "cannot be told"
@@ -106,7 +103,7 @@ def test_a_cause_is_told_only_where_figures_here_show_it() -> None:
 
 def test_a_table_that_was_not_made_tells_nothing() -> None:
     source, table = published.find("thesis-3")
-    (conclusion,) = conclusions(Beside(source, table, None))
+    (conclusion,) = conclusions(Beside(source, table))
     assert (conclusion.verdict, conclusion.says) == (
         "cannot be told",
         "Half Tree outperforms Buddy on the trace stable.",
@@ -198,7 +195,7 @@ def test_a_misprint_is_marked_told_and_not_ranked() -> None:
 
 def test_a_table_that_nobody_makes_shows_what_is_published() -> None:
     source = column("by order", {"A": 1, "B": "cut off", "C": "-"}, {}).source
-    pair = Beside(source, source.table[0], None)
+    pair = Beside(source, source.table[0])
     assert headline(pair) == "not made here yet"
     assert [line[2] for line in section(pair)["grids"][0]["lines"]] == ["1", "cut off"]
     assert [row["here"] for row in rows(pair)] == [None, None, None]

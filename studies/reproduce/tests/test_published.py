@@ -93,7 +93,7 @@ def made(name: str, scale: float = 1.1) -> Beside:
 
 def unmade(name: str) -> Beside:
     source, table = published.find(name)
-    return Beside(source, table, None)
+    return Beside(source, table)
 
 
 def test_results_are_data_and_the_same_as_a_page(tmp_path: Path) -> None:
