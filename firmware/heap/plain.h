@@ -81,9 +81,7 @@ allocator_result allocator_allocate_aligned(size_t size, size_t alignment) {
 NO_REALLOCATION
 
 heap_status allocator_free(void *payload) {
-    if (payload == NULL || plain.region_bytes == 0) {
-        return payload == NULL ? HEAP_NULL : HEAP_FOREIGN;
-    }
+    REFUSE_NO_BLOCK(payload, plain.region_bytes == 0);
     plain_free(payload);
     return HEAP_OK;
 }
@@ -114,13 +112,9 @@ size_t allocator_largest_free_extent(void) {
     return ALLOCATOR_UNKNOWN;
 }
 
-uint32_t allocator_probes(void) {
-    return 0;
-}
+NO_PROBES
 
-bool allocator_check(void) {
-    return true;
-}
+NO_CHECK
 
 const char *allocator_name(void) {
     return "plain"; /* the bench calls it by its file */

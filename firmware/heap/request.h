@@ -49,6 +49,14 @@ static inline allocator_result request_served(void *payload, size_t usable_bytes
         } \
     } while (0)
 
+/** Ends a free of NULL, or one without a heap. */
+#define REFUSE_NO_BLOCK(payload, has_no_heap) \
+    do { \
+        if (payload == NULL || has_no_heap) { \
+            return payload == NULL ? HEAP_NULL : HEAP_FOREIGN; \
+        } \
+    } while (0)
+
 /** What the allocator gave; NULL is out of memory. */
 static inline allocator_result request_answer(void *payload, size_t usable_bytes) {
     return payload == NULL ? request_refused(HEAP_OUT_OF_MEMORY)
@@ -61,6 +69,18 @@ static inline allocator_result request_answer(void *payload, size_t usable_bytes
         (void)payload; \
         (void)size; \
         return request_refused(HEAP_UNSUPPORTED); \
+    }
+
+/** Of one that does not tell what its search looks at. */
+#define NO_PROBES \
+    uint32_t allocator_probes(void) { \
+        return 0; \
+    }
+
+/** Of one that cannot check its heap. */
+#define NO_CHECK \
+    bool allocator_check(void) { \
+        return true; \
     }
 
 /*

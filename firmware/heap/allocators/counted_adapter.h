@@ -62,9 +62,7 @@ allocator_result allocator_reallocate(void *payload, size_t size) {
 }
 
 heap_status allocator_free(void *payload) {
-    if (payload == NULL || counted.region_bytes == 0) {
-        return payload == NULL ? HEAP_NULL : HEAP_FOREIGN;
-    }
+    REFUSE_NO_BLOCK(payload, counted.region_bytes == 0);
     counted.free_bytes += shipped_usable_bytes(payload);
     shipped_free(payload);
     return HEAP_OK;
@@ -79,6 +77,4 @@ size_t allocator_free_bytes(void) {
 }
 
 /** It counts none itself. If it searches at all, they are counted from outside (README, Probes). */
-uint32_t allocator_probes(void) {
-    return 0;
-}
+NO_PROBES

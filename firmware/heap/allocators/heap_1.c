@@ -77,12 +77,10 @@ size_t allocator_largest_free_extent(void) {
     return allocator_free_bytes();
 }
 
-uint32_t allocator_probes(void) {
-    return 0; /* it does not search */
-}
+/* it does not search */
+NO_PROBES
 
-bool allocator_check(void) {
-    return true; /* nothing to check: one counter */
-}
+/* nothing to check: one counter */
+NO_CHECK
 
 ALLOCATOR_NAME

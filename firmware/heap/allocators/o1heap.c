@@ -11,7 +11,6 @@
 #include "o1heap.h"
 
 #include "allocators/shifted.h"
-#include "request.h"
 
 typedef struct fragment {
     struct fragment *next, *prev;
@@ -43,10 +42,6 @@ void allocator_init(void *region, size_t bytes) {
 
 BARE_ALLOCATE(o1heapAllocate(heap, size))
 
-static allocator_result answer(void *payload) {
-    return request_answer(payload, payload == NULL ? 0 : allocator_usable_size(payload));
-}
-
 allocator_result allocator_allocate(size_t size) {
     const heap_status status = request_judge(size, region_bytes);
     return status == HEAP_OK ? answer(o1heapAllocate(heap, size)) : request_refused(status);
@@ -69,9 +64,7 @@ static inline bool is_used(const void *payload) {
 }
 
 heap_status allocator_free(void *payload) {
-    if (payload == NULL || heap == NULL) {
-        return payload == NULL ? HEAP_NULL : HEAP_FOREIGN;
-    }
+    REFUSE_NO_BLOCK(payload, heap == NULL);
     HEAP_REQUIRE(is_used(payload));
     o1heapFree(heap, shifted_origin(payload, mark));
     return HEAP_OK;
@@ -135,9 +128,8 @@ size_t allocator_largest_free_extent(void) {
     return largest;
 }
 
-uint32_t allocator_probes(void) {
-    return 0; /* no search loop: a bitmap */
-}
+/* no search loop: a bitmap */
+NO_PROBES
 
 /** It checks its own figures, and does not walk. */
 bool allocator_check(void) {

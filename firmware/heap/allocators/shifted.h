@@ -6,8 +6,7 @@
  */
 #pragma once
 
-#include "allocator.h"
-#include "require.h"
+#include "request.h"
 
 /**
  * A mark counts in units of 8 bytes, in 16 bits. An adapter whose mask takes the highest of them
@@ -61,4 +60,9 @@ static inline void *shifted_origin(void *payload, shifted_mark mark) {
 static inline allocator_extent shifted_extent(const void *payload, shifted_mark mark,
                                               size_t header_bytes, size_t usable_bytes) {
     return extent_around(payload, header_bytes + shifted_offset(payload, mark), usable_bytes);
+}
+
+/** What the allocator gave, where allocator_usable_size() tells what it holds. */
+static inline allocator_result answer(void *payload) {
+    return request_answer(payload, payload == NULL ? 0 : allocator_usable_size(payload));
 }

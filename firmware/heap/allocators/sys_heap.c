@@ -110,8 +110,6 @@ size_t allocator_largest_free_extent(void) {
 }
 
 /** Zephyr builds its own checker for debugging only. */
-bool allocator_check(void) {
-    return true;
-}
+NO_CHECK
 
 ALLOCATOR_NAME

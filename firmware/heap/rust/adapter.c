@@ -69,9 +69,7 @@ allocator_result allocator_reallocate(void *payload, size_t size) {
 }
 
 heap_status allocator_free(void *payload) {
-    if (payload == NULL || heap.bytes == 0) {
-        return payload == NULL ? HEAP_NULL : HEAP_FOREIGN;
-    }
+    REFUSE_NO_BLOCK(payload, heap.bytes == 0);
     HEAP_REQUIRE((uintptr_t)payload % NATURAL_ALIGNMENT == 0);
     HEAP_REQUIRE(with_overhead(rust_heap_usable_bytes(payload)) <= heap.live_bytes);
     heap.live_bytes -= with_overhead(rust_heap_free(payload));
@@ -131,13 +129,9 @@ size_t allocator_largest_free_extent(void) {
     return with_header(told != 0 ? told : allocator_largest_free_block(), allocator_overhead.block);
 }
 
-uint32_t allocator_probes(void) {
-    return 0;
-}
+NO_PROBES
 
-bool allocator_check(void) {
-    return true;
-}
+NO_CHECK
 
 void rust_heap_panic(void) {
     __builtin_trap();

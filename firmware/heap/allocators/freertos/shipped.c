@@ -10,7 +10,6 @@
 #include "allocators/freertos/shipped.h"
 
 #include "allocators/shifted.h"
-#include "request.h"
 
 typedef struct {
     void *next;
@@ -44,10 +43,6 @@ void allocator_init(void *start, size_t bytes) {
 
 BARE_ALLOCATE(pvPortMalloc(size))
 
-static allocator_result answer(void *payload) {
-    return request_answer(payload, payload == NULL ? 0 : allocator_usable_size(payload));
-}
-
 allocator_result allocator_allocate(size_t size) {
     const heap_status status = request_judge(size, region.bytes);
     return status == HEAP_OK ? answer(pvPortMalloc(size)) : request_refused(status);
@@ -63,9 +58,7 @@ NO_REALLOCATION
 static inline bool is_live(const void *payload);
 
 heap_status allocator_free(void *payload) {
-    if (payload == NULL || region.bytes == 0) {
-        return payload == NULL ? HEAP_NULL : HEAP_FOREIGN;
-    }
+    REFUSE_NO_BLOCK(payload, region.bytes == 0);
     HEAP_REQUIRE(is_live(payload));
     vPortFree(shifted_origin(payload, mark));
     return HEAP_OK;
@@ -158,6 +151,5 @@ size_t allocator_free_bytes(void) {
     return region.bytes == 0 ? 0 : xPortGetFreeHeapSize();
 }
 
-uint32_t allocator_probes(void) {
-    return 0; /* counted from outside (README, Probes) */
-}
+/* counted from outside (README, Probes) */
+NO_PROBES
