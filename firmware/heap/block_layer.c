@@ -226,12 +226,7 @@ static bool neighbours_agree(const heap_block *block) {
 }
 
 static heap_status judge_free(const void *payload) {
-    if (payload == NULL) {
-        return HEAP_NULL;
-    }
-    if ((uintptr_t)payload % BLOCK_ALIGNMENT != 0) {
-        return HEAP_MISALIGNED;
-    }
+    REFUSE_NO_PAYLOAD(payload);
     const heap_block *const block = header_of(payload);
     if (!block_address_is_possible(block)) {
         return HEAP_FOREIGN;

@@ -303,12 +303,7 @@ static bool is_sound(const heap_block *block) {
 }
 
 static heap_status judge_free(const void *payload) {
-    if (payload == NULL) {
-        return HEAP_NULL;
-    }
-    if ((uintptr_t)payload % 8u != 0) {
-        return HEAP_MISALIGNED;
-    }
+    REFUSE_NO_PAYLOAD(payload);
     if (!is_possible(header_before(payload)) || !is_possible(block_of(payload))) {
         return HEAP_FOREIGN;
     }

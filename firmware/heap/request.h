@@ -49,6 +49,17 @@ static inline allocator_result request_served(void *payload, size_t usable_bytes
         } \
     } while (0)
 
+/** Ends a free of what no allocator of ours has handed out. */
+#define REFUSE_NO_PAYLOAD(payload) \
+    do { \
+        if (payload == NULL) { \
+            return HEAP_NULL; \
+        } \
+        if ((uintptr_t)payload % 8u != 0) { \
+            return HEAP_MISALIGNED; \
+        } \
+    } while (0)
+
 /** Ends a free of NULL, or one without a heap. */
 #define REFUSE_NO_BLOCK(payload, has_no_heap) \
     do { \

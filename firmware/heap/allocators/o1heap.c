@@ -116,9 +116,7 @@ size_t allocator_largest_free_block(void) {
     return largest;
 }
 
-allocator_extent allocator_extent_of(const void *payload) {
-    return shifted_extent(payload, mark, HEADER_BYTES, allocator_usable_size(payload));
-}
+SHIFTED_EXTENT(mark, HEADER_BYTES)
 
 size_t allocator_largest_free_extent(void) {
     size_t largest = 0;

@@ -56,11 +56,12 @@ static inline void *shifted_origin(void *payload, shifted_mark mark) {
     return (void *)((uintptr_t)payload - shifted_offset(payload, mark));
 }
 
-/** Where the block of the live `payload` lies, which can hold `usable_bytes`. */
-static inline allocator_extent shifted_extent(const void *payload, shifted_mark mark,
-                                              size_t header_bytes, size_t usable_bytes) {
-    return extent_around(payload, header_bytes + shifted_offset(payload, mark), usable_bytes);
-}
+/** Defines allocator_extent_of(), of blocks that begin `header_bytes` before their own payload. */
+#define SHIFTED_EXTENT(mark, header_bytes) \
+    allocator_extent allocator_extent_of(const void *payload) { \
+        return extent_around(payload, header_bytes + shifted_offset(payload, mark), \
+                             allocator_usable_size(payload)); \
+    }
 
 /** What the allocator gave, where allocator_usable_size() tells what it holds. */
 static inline allocator_result answer(void *payload) {

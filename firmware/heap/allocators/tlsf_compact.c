@@ -290,12 +290,7 @@ allocator_result allocator_allocate_aligned(size_t size, size_t alignment) {
 /* Freeing */
 
 static heap_status judge_free(const void *payload) {
-    if (payload == NULL) {
-        return HEAP_NULL;
-    }
-    if ((uintptr_t)payload % 8u != 0) {
-        return HEAP_MISALIGNED;
-    }
+    REFUSE_NO_PAYLOAD(payload);
     const uintptr_t offset = (uintptr_t)header_of(payload) - (uintptr_t)heap.first;
     if (offset >= BLOCKS_BYTES) {
         return HEAP_FOREIGN;

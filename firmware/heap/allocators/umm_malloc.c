@@ -108,9 +108,7 @@ size_t allocator_largest_free_block(void) {
     return largest;
 }
 
-allocator_extent allocator_extent_of(const void *payload) {
-    return shifted_extent(payload, mark, HEADER_BYTES, shipped_usable_bytes(payload));
-}
+SHIFTED_EXTENT(mark, HEADER_BYTES)
 
 size_t allocator_largest_free_extent(void) {
     return with_header(allocator_largest_free_block(), HEADER_BYTES);

@@ -123,9 +123,7 @@ allocator_free_space allocator_read_free(void) {
     return space;
 }
 
-allocator_extent allocator_extent_of(const void *payload) {
-    return shifted_extent(payload, mark, HEADER_BYTES, allocator_usable_size(payload));
-}
+SHIFTED_EXTENT(mark, HEADER_BYTES)
 
 size_t allocator_largest_free_extent(void) {
     return with_header(allocator_largest_free_block(), HEADER_BYTES);
