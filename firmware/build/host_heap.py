@@ -127,12 +127,15 @@ def build(
         raise HostHeapError(refusal)
     capacity = capacity_bytes(heap_bytes) if address is None else heap_bytes
     entry = catalogue.row(allocator, HostHeapError)
-    chosen = _knobs(entry, capacity, knobs or {})
+    turned = knobs or {}
+    entry.check_knobs(turned, HostHeapError)
+    larger = _OCTAVES_ABOVE_1_MIB if capacity > 1 << 20 else {}
+    chosen = {name: {**larger, **turned}.get(name, default) for name, default in entry.knobs.items()}
     place = {} if address is None else {"REGION_ADDRESS": f"{address:#x}"}
     words = [
         entry.build_name,
         str(capacity),
-        *(f"{name}={value}" for name, value in sorted((knobs or {}).items())),
+        *(f"{name}={value}" for name, value in sorted(turned.items())),
     ]
     name = "-".join([*words, *place.values()])
     brought = None if static else packaged.host_program(name)
@@ -215,9 +218,3 @@ def _call(program: Path, *words: object) -> str:
     cannot = f"{program.parent.name} cannot be replayed"
     from_outside = "@" in program.parent.name  # by Allocator.build_name
     return call(program, *words, cannot=cannot, within_s=_OUTSIDE_WITHIN_S if from_outside else _WITHIN_S)
-
-
-def _knobs(row: catalogue.Allocator, capacity: int, given: Mapping[str, int]) -> dict[str, int]:
-    row.check_knobs(given, HostHeapError)
-    larger = _OCTAVES_ABOVE_1_MIB if capacity > 1 << 20 else {}
-    return {name: given.get(name, larger.get(name, default)) for name, default in row.knobs.items()}

@@ -133,7 +133,12 @@ def read(path: Path, name: str | None = None) -> Allocator:
 
     `name` is what to call it instead of what its table or its file says. Raises OutsideError.
     """
-    file = _existing(path)
+    if path.suffix != ".c" or not _is_file(path) or not os.access(path, os.R_OK):
+        raise OutsideError(
+            f"{str(path)[:80]} is no file that can be read with a name that ends in .c: "
+            "give the allocator's C file."
+        )
+    file = path.absolute()
     table = file.with_suffix(".toml")
     statement = open_toml(table, OutsideError).check(Statement) if table.exists() else Statement()
     name = _name(file, name or statement.name)
@@ -168,15 +173,6 @@ def _is_file(path: Path) -> bool:
         return path.is_file()
     except OSError:  # a name that is too long, or a folder that may not be entered
         return False
-
-
-def _existing(path: Path) -> Path:
-    if path.suffix != ".c" or not _is_file(path) or not os.access(path, os.R_OK):
-        raise OutsideError(
-            f"{str(path)[:80]} is no file that can be read with a name that ends in .c: "
-            "give the allocator's C file."
-        )
-    return path.absolute()
 
 
 def _name(file: Path, chosen: str | None) -> str:
