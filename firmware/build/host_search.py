@@ -82,7 +82,9 @@ def breed(program: Path, state: Path, terms: Terms, lists: int) -> Progress:
     replaced as a whole at the end. Raises HostHeapError.
     """
     limits = (terms.operations, terms.slots, terms.live_bytes)
-    said = _call(program, "breed", state, terms.goal, terms.seed, lists, *limits)
+    part = state.with_name(f"{state.name}.part")
+    said = _call(program, "breed", state, part, terms.goal, terms.seed, lists, *limits)
+    part.replace(state)
     return Progress(*map(int, said.split()))
 
 

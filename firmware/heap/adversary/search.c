@@ -6,12 +6,13 @@
  * large one alone, the first that fills the heap would win (J.-B. Mouret, J. Clune, "Illuminating
  * search spaces by mapping elites", 2015).
  *
- *     search breed STATE allocate|free|used SEED LISTS OPERATIONS SLOTS LIVE_BYTES
+ *     search breed STATE OUTPUT allocate|free|used SEED LISTS OPERATIONS SLOTS LIVE_BYTES
  *
- * goes on from STATE, which it makes if it is not there, until LISTS lists have been tried in all.
- * The first of them are the known constructions. It prints how many that are, the most that one
- * cost, and how many operations that one has. Equal arguments give an equal STATE, however often
- * the search was interrupted between. A list has at most 32,768 operations.
+ * goes on from STATE, or from nothing if it is not there, until LISTS lists have been tried in all,
+ * and writes to OUTPUT the state that it has come to. The first of them are the known
+ * constructions. It prints how many that are, the most that one cost, and how many operations that
+ * one has. Equal arguments give an equal state, however often the search was interrupted between. A
+ * list has at most 32,768 operations.
  *
  *     search show STATE ways|scale RANK OUTPUT
  *
@@ -186,10 +187,10 @@ static void store(const void *content, size_t bytes, const char *path) {
 static int run_breed(char **words) {
     static const char *const goals[GOALS] = {"allocate", "free", "used"};
     search_terms terms = {
-        .seed = number(words[2]),
-        .limits = {number(words[4]), number(words[5]), number(words[6])},
+        .seed = number(words[3]),
+        .limits = {number(words[5]), number(words[6]), number(words[7])},
     };
-    while (terms.goal < GOAL_USED && strcmp(words[1], goals[terms.goal]) != 0) {
+    while (terms.goal < GOAL_USED && strcmp(words[2], goals[terms.goal]) != 0) {
         terms.goal++;
     }
     if (!load(words[0])) {
@@ -198,13 +199,8 @@ static int run_breed(char **words) {
     } else if (memcmp(&state.terms, &terms, sizeof terms) != 0) {
         refuse("the state is of a search with other arguments.");
     }
-    breed(number(words[3]));
-    char part[4096];
-    (void)snprintf(part, sizeof part, "%s.part", words[0]);
-    store(&state, sizeof state, part);
-    if (rename(part, words[0]) != 0) {
-        refuse("the state cannot be replaced.");
-    }
+    breed(number(words[4]));
+    store(&state, sizeof state, words[1]);
     const player_outcome best = state.by_ways.kept[0].outcome;
     printf("%u %u %u\n", state.tried, best.cost, best.operations);
     return 0;
@@ -227,7 +223,7 @@ static int run_show(char **words) {
 
 int main(int argc, char **argv) {
     player_measure_blocks();
-    if (argc == 9 && strcmp(argv[1], "breed") == 0) {
+    if (argc == 10 && strcmp(argv[1], "breed") == 0) {
         return run_breed(argv + 2);
     }
     if (argc == 6 && strcmp(argv[1], "show") == 0) {
