@@ -12,7 +12,7 @@ import tempfile
 from collections.abc import Mapping
 from pathlib import Path
 
-from capture.desk.loading import VERSION_WITHIN_S, Loader, segments
+from capture.desk.loading import VERSION_WITHIN_S, Loader, files, segments
 from scenarios.operations import image_address
 
 DEFAULT_SPEED_KHZ = 4000
@@ -35,8 +35,7 @@ class JLink(Loader):
     def load(self, elf: Path, image: bytes) -> None:
         """Flashes both, reads them back, and leaves the core halted."""
         pieces = segments(elf) | ({image_address(elf): image} if image else {})
-        with tempfile.TemporaryDirectory(prefix="tailscope-") as name:
-            folder = Path(name)
+        with files(elf, image) as folder:
             for address, content in pieces.items():
                 (folder / f"{address:x}.bin").write_bytes(content)
             write = (f"loadfile {address:x}.bin, {address:#x}" for address in pieces)

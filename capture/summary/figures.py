@@ -53,29 +53,23 @@ def baseline(evidence: Evidence, quantity: Quantity) -> dict[str, Any] | None:
     touched. `ends` is what it can be with those that may have met one. None where there is none to
     subtract: probes have none.
     """
-    if quantity.table == "interrupts":
-        return _idle_latency(quantity, evidence.joined.interrupts)
     cost = evidence.joined.critical_cost
+    if quantity.table == "interrupts":
+        control = quantity.interval is not None and quantity.interval[0] == "CTRL"
+        tick = "task_tick" if quantity.column == "task_latency_ns" else "tick"
+        untouched = evidence.joined.interrupts.filter((pl.col("control") == control) & ~pl.col(tick))
+        calm = untouched.drop_nulls(quantity.column)
+        ordered = np.sort(calm.filter(_IDLE)[quantity.column].to_numpy())
+        if not len(ordered):
+            return None
+        ways = (_IDLE & ~_PERHAPS_IDLE, _PERHAPS_IDLE)
+        reached = reach(*(calm.filter(rows)[quantity.column] for rows in ways))
+        ends = reached.median if reached else None
+        return {"value": nearest_rank(ordered, 50), "n": len(ordered), "ends": ends}
     if cost is None or quantity.counted:
         return None
     value = cost.empty_cycles if quantity.interval is None else cost.empty_samples * evidence.edges.sample_ns
     return {"value": value, "n": cost.pulses, "ends": None}
-
-
-def _idle_latency(quantity: Quantity, interrupts: pl.DataFrame) -> dict[str, Any] | None:
-    control = quantity.interval is not None and quantity.interval[0] == "CTRL"
-    tick = "task_tick" if quantity.column == "task_latency_ns" else "tick"
-    calm = interrupts.filter((pl.col("control") == control) & ~pl.col(tick)).drop_nulls(quantity.column)
-    ordered = np.sort(calm.filter(_IDLE)[quantity.column].to_numpy())
-    if not len(ordered):
-        return None
-    sure, perhaps = (calm.filter(rows)[quantity.column] for rows in (_IDLE & ~_PERHAPS_IDLE, _PERHAPS_IDLE))
-    reached = reach(sure, perhaps)
-    return {
-        "value": nearest_rank(ordered, 50),
-        "n": len(ordered),
-        "ends": reached.median if reached else None,
-    }
 
 
 _IDLE = pl.col("hit") == "none"
@@ -86,11 +80,6 @@ _PERHAPS_IDLE = (
     .then(~pl.col("operation_sure"))
     .otherwise(~pl.col("critical_sure") & ~pl.col("operation_sure"))
 )
-
-
-# What the operation was, and the heap after it.
-# Freed, and refused by the allocator: it ran in both.
-FREE_KINDS = ("F", "E")
 
 
 def compare_bounds(bounds: Mapping[str, SectionBound], evidence: Evidence) -> dict[str, dict[str, Any]]:
@@ -104,7 +93,7 @@ def compare_bounds(bounds: Mapping[str, SectionBound], evidence: Evidence) -> di
     aligned = pl.col("seq").is_in(aligned_allocations(evidence))
     by_kind = {}
     for name, bound in bounds.items():
-        rows = pl.col("kind").is_in(FREE_KINDS)
+        rows = pl.col("kind").is_in(["F", "E"])  # freed, and refused by the allocator: it ran in both
         if name != "free":
             rows = pl.col("kind").is_in(ALLOCATION_KINDS) & (aligned == (name == "allocate_aligned"))
         cycles, observed = bound.cycles, undisturbed.filter(rows)["dwt_cycles"].max()

@@ -230,22 +230,18 @@ def summarise_observed(seen: Seen, request: Asked, notes: Sequence[str] = ()) ->
 
 def _windows(kept: Kept) -> KeptWindows:
     places = [window.place for window in kept.windows]
+    # How many samples lie in at least one of them.
+    covered = end = 0
+    for place in sorted(places, key=lambda place: place.begin):
+        covered += max(place.until - max(place.begin, end), 0)
+        end = max(end, place.until)
     return KeptWindows(
-        kept_samples=_covered([(place.begin, place.until) for place in places]),
+        kept_samples=covered,
         windows=places,
         bin_samples={
             f"{kind} {name}": count.bin for (kind, name), count in kept.counted.items() if count.bin > 1
         },
     )
-
-
-def _covered(stretches: Sequence[tuple[int, int]]) -> int:
-    """How many samples lie in at least one of the stretches."""
-    covered, end = 0, 0
-    for begin, until in sorted(stretches):
-        covered += max(until - max(begin, end), 0)
-        end = max(end, until)
-    return covered
 
 
 DROPPED = (

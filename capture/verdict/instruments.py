@@ -174,15 +174,13 @@ def dwt_not_proven(evidence: Evidence) -> Iterator[str]:
     ):
         if proof is None and is_due:
             yield f"No {name} record says that {board.counter} counts; check the serial line and run again."
-        elif proof is not None and _apart(proof):
+        elif proof is not None and (
+            not proof.timer_ticks or abs(proof.dwt_cycles - proof.timer_ticks) > PROOF_SLACK_CYCLES
+        ):
             yield (
                 f"{where} {board.counter} counted {proof.dwt_cycles} cycles while {board.witness} counted "
                 f"{proof.timer_ticks}: it is not proven to count; disconnect the debugger and run again."
             )
-
-
-def _apart(proof: Proof | StillRecord) -> bool:
-    return not proof.timer_ticks or abs(proof.dwt_cycles - proof.timer_ticks) > PROOF_SLACK_CYCLES
 
 
 def timers_leave_their_line(evidence: Evidence) -> Iterator[str]:

@@ -169,7 +169,7 @@ def another_firmware_ran(evidence: Evidence) -> Iterator[str]:
     boot, firmware = evidence.log.first(Boot), evidence.asked
     if boot is None or firmware is None:
         return
-    knobs = None if firmware.knobs is None else {name: str(value) for name, value in firmware.knobs.items()}
+    knobs = firmware.knobs
     internal_hz = evidence.board.clock.internal_core_hz
     core_hz = internal_hz if boot.clock == INTERNAL_CLOCK and firmware.core_hz else firmware.core_hz
     claims = (
@@ -187,7 +187,7 @@ def another_firmware_ran(evidence: Evidence) -> Iterator[str]:
             yield f"Of {what} the firmware says {told}, not {due}; build and load it again."
 
 
-def _listed(knobs: dict[str, str]) -> str:
+def _listed(knobs: Mapping[str, object]) -> str:
     return "/".join(f"{name}={knobs[name]}" for name in sorted(knobs)) or "none"
 
 
