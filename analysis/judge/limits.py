@@ -125,7 +125,15 @@ def parse(
         kind, function = _kind(name, kinds)
         first, _, level = kind.partition(" ")
         if first in _LEVELS and level:
-            kind = f"{first} {_level(name, level, bits)}"
+            # `0x50` of `5` and `80`; a level that there is not would hold nothing.
+            hexadecimal = level[:2].lower() == "0x"
+            byte = int(level, 16 if hexadecimal else 10) if _LEVEL.fullmatch(level) else _BYTES
+            if byte >= _BYTES:
+                raise GateError(
+                    f"--limit {name}: {level} is no priority; give a number of the NVIC "
+                    "such as 5, or a byte such as 0x50."
+                )
+            kind = f"{first} {priority_of(byte, bits):#04x}"
         unit: Unit = "ns" if match[2] in _NS else "cycles"
         if unit == "cycles" and kind in timed:
             raise GateError(
@@ -147,17 +155,6 @@ def _kind(name: str, kinds: Sequence[str]) -> tuple[str, str]:
         return kind or word, function
     near = near_miss(word, kinds)
     raise GateError(f"--limit {name}: there is no such kind; give one of {', '.join(kinds)}.{near}")
-
-
-def _level(name: str, level: str, bits: int) -> str:
-    """`0x50` of `5` and `80`; a level that there is not would hold nothing."""
-    number = int(level, 16 if level[:2].lower() == "0x" else 10) if _LEVEL.fullmatch(level) else _BYTES
-    if number >= _BYTES:
-        raise GateError(
-            f"--limit {name}: {level} is no priority; give a number of the NVIC "
-            "such as 5, or a byte such as 0x50."
-        )
-    return f"{priority_of(number, bits):#04x}"
 
 
 def hold(limit: Limit, rows: Sequence[Row], words: Words, allowance: Allowance) -> Check:

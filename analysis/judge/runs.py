@@ -140,23 +140,21 @@ def updated(
     Raises GateError where a run is not complete, or a board that is not exact has too few
     repetitions, and RunError.
     """
-    new: list[Entry] = []
+    new: dict[object, Entry] = {}
     sentences: list[str] = []
     for group in groups(map(read_stored, once(folders))):
         entry = _entry(group)
-        same = next((other for other in new if other.settings == entry.settings), None)
-        if same is None:
-            new.append(entry)
+        settings = frozenset(entry.settings.items())
+        if settings not in new:
             sentences += _change(before, group)
-        elif same != entry:
-            # The virtual board repeats itself, so two runs that differ are of two firmwares.
+        # The virtual board repeats itself, so two runs that differ are of two firmwares.
+        if new.setdefault(settings, entry) != entry:
             raise GateError(
                 f"{group[0].folder}: is of the same settings as another run, and came out otherwise; "
                 "give one."
             )
-    renewed = [entry.settings for entry in new]
-    rest = [entry for entry in before.entry if entry.settings not in renewed]
-    return files.made(before.path, GATE, limits, [*rest, *new]), sentences
+    rest = [entry for entry in before.entry if frozenset(entry.settings.items()) not in new]
+    return files.made(before.path, GATE, limits, [*rest, *new.values()]), sentences
 
 
 def _change(before: Baseline, runs: list[StoredRun]) -> list[str]:

@@ -32,12 +32,16 @@ RESOLUTION_CYCLES = 1.0
 
 @dataclass(frozen=True, eq=False)
 class StoredRun:
-    """A complete run."""
+    """A complete run. What was `chosen` must be equal to be compared; `made_by` is what the sources
+    and tools decided.
+    """
 
     folder: Path
     manifest: Manifest
     image_sha256: str
     run: Run
+    chosen: dict[str, str]
+    made_by: dict[str, str]
 
     @property
     def name(self) -> str:
@@ -48,15 +52,6 @@ class StoredRun:
     def exact(self) -> bool:
         """True if the same firmware with the same operations gives the same run, to the cycle."""
         return self.manifest.exact
-
-    @cached_property
-    def chosen(self) -> dict[str, str]:
-        """The settings that must be equal to be compared."""
-        return chosen_of(self.manifest)
-
-    @cached_property
-    def made_by(self) -> dict[str, str]:
-        return made_by_of(self.manifest)
 
     @cached_property
     def operations(self) -> list[Operation]:
@@ -120,7 +115,7 @@ def read_stored(folder: Path) -> StoredRun:
     if run.contradiction:
         raise GateError(run.contradiction)
     digest = hashlib.sha256(read_observed(folder, names.IMAGE)).hexdigest()
-    return StoredRun(folder, manifest, digest, run)
+    return StoredRun(folder, manifest, digest, run, chosen_of(manifest), made_by_of(manifest))
 
 
 def unit_of(key: str) -> Unit:

@@ -291,7 +291,7 @@ def _window(subject: Subject, question: Question, around: str, tell: Tell) -> tu
         function = function_named(subject.elf, around)
         section = sections.parse(subject.elf, f"{function.name}..")
         rows = masks.run_marks(subject.user, section.addresses, until, subject.words).rows
-        passes = sections.measure(section, rows).passed
+        passes, _ = sections.measure(section, rows)
         if not passes:
             raise LatencyError(_never(f"{around} is never called to its end", until))
         longest = max(passes, key=lambda passed: passed.cycles)
@@ -347,30 +347,30 @@ def section_times(subject: Subject, texts: Sequence[str], tell: Tell) -> list[Pa
     passages = masks.run_marks(subject.user, every, until, subject.words, first=first)
     clock = Clock(passages.stats.clocks)
     start = request.locate(passages.rows, clock)
-    passes: list[tuple[sections.Measured, list[sections.Passed], sections.Passed]] = []
+    passes: list[tuple[str, int, list[sections.Passed], sections.Passed]] = []
     for section in parsed:
-        measured = sections.measure(section, passages.rows)
-        counted = [passed for passed in measured.passed if passed.begin >= start.first_cycle]
+        passed, unpaired = sections.measure(section, passages.rows)
+        counted = [each for each in passed if each.begin >= start.first_cycle]
         if not counted:
             seen = {row.address for row in passages.rows}
             why = "is never executed" if seen.isdisjoint(section.begins) else "never comes to its end"
-            why = "is passed in start-up only (--from reset counts it)" if measured.passed else why
+            why = "is passed in start-up only (--from reset counts it)" if passed else why
             raise LatencyError(_never(f"{section.name} {why}", until))
-        longest = max(counted, key=lambda passed: (passed.cycles, -passed.begin))
-        passes.append((measured, counted, longest))
+        longest = max(counted, key=lambda each: (each.cycles, -each.begin))
+        passes.append((section.name, unpaired, counted, longest))
     explained, places, _ = _explained(subject, [longest.begin for *_, longest in passes], 0)
     polls = _polls(subject, places, passages.stats)
     return [
         Passes(
-            section=measured.section.name,
+            section=name,
             count=len(counted),
-            unpaired=measured.unpaired,
+            unpaired=unpaired,
             ended=passages.ended,
             start=start,
-            **_lengths([(passed.begin, passed.end) for passed in counted], clock),
+            **_lengths([(each.begin, each.end) for each in counted], clock),
             longest=LongPass(
                 stack=stack,
-                task="" if longest.first.task is None else name or f"{longest.first.task:#010x}",
+                task="" if longest.first.task is None else task or f"{longest.first.task:#010x}",
                 begin_cycle=longest.begin,
                 end_cycle=longest.end,
                 cycles=longest.cycles,
@@ -382,7 +382,7 @@ def section_times(subject: Subject, texts: Sequence[str], tell: Tell) -> list[Pa
             polls=polls,
             notes=passages.stats.notes,
         )
-        for (measured, counted, longest), (stack, name) in zip(passes, explained, strict=True)
+        for (name, unpaired, counted, longest), (stack, task) in zip(passes, explained, strict=True)
     ]
 
 

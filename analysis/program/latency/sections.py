@@ -9,7 +9,7 @@ further down the stack is nested in it.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from analysis.errors import LatencyError
 from analysis.explain.program import Program, exits_of
@@ -52,23 +52,6 @@ class Passed:
         return self.end - self.begin
 
 
-@dataclass
-class Measured:
-    """All that was seen of a section.
-
-    `unpaired` are beginnings that began again at the same depth before an end came, or were open at
-    the end of the run, and ends without a beginning.
-    """
-
-    section: Section
-    passed: list[Passed] = field(default_factory=list)
-    unpaired: int = 0
-
-
-def _context(row: Passage) -> tuple[int, int | None]:
-    return (row.exception, None if row.exception else row.task)
-
-
 def parse(program: Program, text: str) -> Section:
     """`a..b`, or `f..` for a function from its entry to its exit. Raises LatencyError."""
     first, dots, last = text.partition("..")
@@ -88,55 +71,55 @@ def parse(program: Program, text: str) -> Section:
     return section
 
 
-def measure(section: Section, passages: Iterable[Passage]) -> Measured:
-    """Pairs the passages of the section's ends."""
-    measurement = Measured(section)
-    mine = (row for row in passages if row.address in section.addresses)
-    (_by_stack if section.function else _by_context)(measurement, mine)
-    measurement.passed.sort(key=lambda passed: passed.begin)
-    return measurement
+def measure(section: Section, passages: Iterable[Passage]) -> tuple[list[Passed], int]:
+    """Pairs the passages of the section's ends, in the order of their beginnings. The number counts
+    what has no partner: beginnings that began again at the same depth before an end came, or were
+    open at the end of the run, and ends without a beginning.
+    """
+    addresses = section.addresses
+    mine = (row for row in passages if row.address in addresses)
+    passed, unpaired = (_by_stack if section.function else _by_context)(section, mine)
+    return sorted(passed, key=lambda passed: passed.begin), unpaired
 
 
-def _by_stack(measurement: Measured, rows: Iterable[Passage]) -> None:
+def _by_stack(section: Section, rows: Iterable[Passage]) -> tuple[list[Passed], int]:
     """A call of a function ends where SP is again what it was at its entry."""
-    section = measurement.section
     assert section.function is not None
     code = range(*section.function)
     open_calls: dict[tuple[int, int], Passage] = {}
+    passed, unpaired = [], 0
     for row in rows:
         leaves = section.ends.get(row.address)
         if leaves is not None and (leaves or row.next_pc not in code):
             opened = open_calls.pop((row.exception, row.end_sp), None)
-            if opened is None:
-                measurement.unpaired += 1
-            else:
-                measurement.passed.append(Passed(opened, row, row.end_cycle))
+            unpaired += opened is None
+            passed += [Passed(opened, row, row.end_cycle)] if opened else []
         if row.address in section.begins:
-            measurement.unpaired += (row.exception, row.sp) in open_calls
+            unpaired += (row.exception, row.sp) in open_calls
             open_calls[row.exception, row.sp] = row
-    measurement.unpaired += len(open_calls)
+    return passed, unpaired + len(open_calls)
 
 
-def _by_context(measurement: Measured, rows: Iterable[Passage]) -> None:
-    section = measurement.section
+def _by_context(section: Section, rows: Iterable[Passage]) -> tuple[list[Passed], int]:
     contexts: dict[tuple[int, int | None], list[Passage]] = {}
+    passed, unpaired = [], 0
     for row in rows:
-        own = contexts.setdefault(_context(row), [])
+        own = contexts.setdefault((row.exception, None if row.exception else row.task), [])
         if row.address in section.ends:
             # The beginning that this end closes: the last in its context, at its depth if any is;
             # else the last of all.
             others = max(filter(None, contexts.values()), key=lambda rows: rows[-1].cycle, default=own)
             stack = own or others
-            if not stack:
-                measurement.unpaired += 1
-            else:
+            if stack:
                 opened = ([it for it in stack if own and it.sp == row.sp] or stack)[-1]
                 stack.remove(opened)
-                measurement.passed.append(Passed(opened, row, row.cycle))
+                passed.append(Passed(opened, row, row.cycle))
+            else:
+                unpaired += 1
         if row.address in section.begins:
             # Further down the stack it is nested; of tasks that are not known nobody can tell.
             same_task = row.exception or row.task is not None
             deeper = [it for it in own if (row.sp < it.sp if same_task else row.sp != it.sp)]
-            measurement.unpaired += len(own) - len(deeper)
+            unpaired += len(own) - len(deeper)
             own[:] = [*deeper, row]
-    measurement.unpaired += sum(map(len, contexts.values()))
+    return passed, unpaired + sum(map(len, contexts.values()))
