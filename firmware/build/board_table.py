@@ -8,7 +8,6 @@ prints what CMake must know: `family;core;lock;…`. The table itself is checked
 
 from __future__ import annotations
 
-import re
 import sys
 import tomllib
 from collections.abc import Iterator, Mapping
@@ -32,7 +31,6 @@ USUAL_PINS = {
 """Where the channels are on most boards, and where the simulator looks for them."""
 
 _SCRIPT = Path(__file__).resolve().parents[1] / "board" / "board.ld.in"
-_PIN = re.compile(r"P([A-K])([0-9]{1,2})")
 
 Tables = Mapping[str, Any]
 _WORDS = ("core_hz", "pll", "at_osc_in")
@@ -105,11 +103,8 @@ def _timer(role: str, timer: Tables) -> Iterator[tuple[str, str]]:
 
 
 def _pin(role: str, pin: str) -> Iterator[tuple[str, str]]:
-    match = _PIN.fullmatch(pin)
-    if match is None:
-        raise ValueError(f"{pin} is no pin")
-    yield f"{role}_PORT", f"GPIO{match[1]}"
-    yield f"{role}_PIN", match[2]
+    yield f"{role}_PORT", f"GPIO{pin[1]}"
+    yield f"{role}_PIN", pin[2:]
 
 
 def _write(folder: Path, out: Path) -> str:

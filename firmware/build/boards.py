@@ -312,8 +312,8 @@ class Board(_BoardTable):
 
 def names() -> tuple[str, ...]:
     """The boards that come with the bench, the default first."""
-    folders = sorted(path.parent.name for path in FOLDER.glob(f"*/{TABLE}"))
-    return tuple(sorted(folders, key=lambda name: name != DEFAULT))
+    folders = (path.parent.name for path in FOLDER.glob(f"*/{TABLE}"))
+    return tuple(sorted(folders, key=lambda name: (name != DEFAULT, name)))
 
 
 def boards() -> Mapping[str, Board]:

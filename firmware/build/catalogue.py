@@ -90,7 +90,24 @@ class Source:
     """Why it cannot be built for this machine; None if it can."""
 
 
-class _Row(Table):
+class Builds(Table):
+    """What tables say of an allocator's build, in the catalogue and beside a file from outside."""
+
+    knobs: dict[str, NonNegativeInt] = Field(default_factory=dict)
+    """Numbers of its build with their defaults; beside a file, a name has up to 32 capital letters,
+    digits and `_`.
+    """
+    search: Annotated[tuple[SearchPlace, ...] | None, _FromList] = None
+    """Where its search looks at a block, if it does not count its probes; `[]`: it has no search
+    loop.
+    """
+    largest_region_bytes: PositiveInt | None = None
+    """The largest region that it can manage; 4 GiB if absent."""
+    smallest_payload: Annotated[int, Field(ge=8, le=256, multiple_of=8)] = 8
+    """Of an index: the bytes that it keeps in a free block, a multiple of 8."""
+
+
+class _Row(Builds):
     """A table of the catalogue."""
 
     kind: Kind
@@ -102,22 +119,14 @@ class _Row(Table):
     """The worst case of a free."""
     licence: _Text
     origin: _Text
-    knobs: dict[str, NonNegativeInt] = Field(default_factory=dict)
-    """Each number of its build with its default."""
     promises: Annotated[frozenset[Promise], _FromList]
-    smallest_payload: Annotated[int, Field(ge=8, le=256, multiple_of=8)] = 8
-    """Of an index: the bytes that it keeps in a free block."""
     target_only: bool = False
     """There is no host build of it."""
     checkout: _Text | None = None
     """Environment variable that names the checkout it is compiled from; None: it needs none."""
-    largest_region_bytes: PositiveInt | None = None
-    """The largest region that it can manage; None: more than any board or host build has."""
     gives_too_large: _Text | None = None
     """Why it serves some requests that are larger than any region, and where that is published. The
     bench refuses them before it is asked."""
-    search: Annotated[tuple[SearchPlace, ...] | None, _FromList] = None
-    """Where its search can be counted from outside; empty: it has no search loop; None: unknown."""
 
     @model_validator(mode="before")
     @classmethod

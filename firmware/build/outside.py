@@ -17,16 +17,16 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Annotated, Literal
 
-from pydantic import Field, NonNegativeInt, PositiveInt, Strict, model_validator
+from pydantic import Field, Strict, model_validator
 
 from base.files.complaints import WrongValueError
-from base.files.documents import Table, open_toml
+from base.files.documents import open_toml
 from base.files.locks import taking_turns
 from base.files.whole import write_bytes
 from base.paths import COMPILED
 from base.run_folder.records import Locking
 from firmware.build import catalogue, outside_file
-from firmware.build.catalogue import LOCKINGS, Allocator, Kind, SearchPlace, Source
+from firmware.build.catalogue import LOCKINGS, Allocator, Builds, Kind, Source
 from firmware.build.outside_file import ExaminedFile, FirstLook, OutsideError
 from firmware.build.promises import PROMISES, Promise, build_words
 
@@ -44,7 +44,7 @@ _TILED: frozenset[Promise] = frozenset({"aligns", "checks_heap", "tells_usable"}
 _FromList = Strict(False)
 
 
-class Statement(Table):
+class Statement(Builds):
     """The table beside a file. What keys share with heap/catalogue.toml means the same there."""
 
     name: str | None = None
@@ -53,18 +53,10 @@ class Statement(Table):
     """
     locking: Annotated[tuple[Locking, ...] | None, _FromList, Field(min_length=1)] = None
     """What it works under, the default first; all three if absent."""
-    knobs: dict[str, NonNegativeInt] = Field(default_factory=dict)
-    """Numbers of its build with their defaults; a name has up to 32 capital letters, digits and
-    `_`.
-    """
     frees: bool = True
     """False if it never frees."""
     promises: Annotated[frozenset[Promise], _FromList] = frozenset()
     """What the contract holds it to beyond what every allocator must do."""
-    search: Annotated[tuple[SearchPlace, ...] | None, _FromList] = None
-    """Where its search looks at a block, if it does not count its probes; `[]`: it has no search
-    loop.
-    """
     allocate: str = _NOT_STATED
     """The worst case, in the size n of the region, such as O(log n)."""
     free: str = _NOT_STATED
@@ -73,12 +65,8 @@ class Statement(Table):
     """For `./lab heap list`."""
     origin: str = ""
     """The same."""
-    largest_region_bytes: PositiveInt | None = None
-    """The largest region that it can manage; 4 GiB if absent."""
     finds: Literal["what_fits", "slots", "powers", "up_to_threshold"] | None = None
     """Of an index: which block its search must find."""
-    smallest_payload: Annotated[int, Field(ge=8, le=256, multiple_of=8)] = 8
-    """Of an index: the bytes that it keeps in a free block, a multiple of 8."""
 
     @model_validator(mode="after")
     def _names_are_names(self) -> Statement:
