@@ -256,7 +256,7 @@ class SigrokCapture:
         sooner, and without a word of blame, where `source_ended` says that
         what it listens to will send no more.
         """
-        process, asked = self._process, self._request.samples
+        process, wanted = self._process, self._request.samples
         assert process is not None
         problems, oddities, interrupted = [], [], False
         seen, heard_s = -1, time.monotonic()
@@ -295,14 +295,14 @@ class SigrokCapture:
                     f"{TOOL} sent {self._received_bytes} bytes for {got} samples; the rest was cut off. It "
                     "may send two bytes per sample: enable at most eight channels."
                 )
-        problems += count_problems(asked, got)
-        lines = unexpected_lines(self._said(), whole=got == asked)
+        problems += count_problems(wanted, got)
+        lines = unexpected_lines(self._said(), whole=got == wanted)
         oddities += [f"{TOOL} said: {line}" for line in lines[:_ODDITIES_MOST]]
         if len(lines) > _ODDITIES_MOST:
             oddities.append(f"{TOOL} said {len(lines) - _ODDITIES_MOST} lines more.")
-        kept = self._keeper.kept if self._keeper else None
-        edges = no_edges(self._request) if kept else read_stream(self._path).edges
-        return CaptureResult(edges, tuple(problems), tuple(oddities), interrupted, kept)
+        windows = self._keeper.kept if self._keeper else None
+        edges = no_edges(self._request) if windows else read_stream(self._path).edges
+        return CaptureResult(edges, tuple(problems), tuple(oddities), interrupted, windows)
 
     def _end(self, process: subprocess.Popen[bytes]) -> None:
         """End whatever still runs, and collect what is left in the pipes: whoever still holds their
@@ -322,8 +322,8 @@ class SigrokCapture:
     @property
     def _enough(self) -> bool:
         """Whether all came that was asked for, of a tool that may never end by itself."""
-        asked = self._request.samples
-        return asked > MOST_COUNTED and self._extractor.total_samples >= asked
+        wanted = self._request.samples
+        return wanted > MOST_COUNTED and self._extractor.total_samples >= wanted
 
     def _take(self) -> None:
         """Reads until the pipe closes, or, when all has ended, until nothing more is in it."""
@@ -342,7 +342,7 @@ class SigrokCapture:
             self._finished.set()
 
     def _read(self, pipe: IO[bytes]) -> None:
-        step, asked = self._request.analyzer.sample_bytes, self._request.samples
+        step, wanted = self._request.analyzer.sample_bytes, self._request.samples
         block = memoryview(bytearray(READ_BYTES))
         while not self._enough:
             last_look = self._leaving.is_set()
@@ -357,9 +357,9 @@ class SigrokCapture:
             samples = piece if step == 1 else memoryview(bytes(piece[-self._received_bytes % step :: step]))
             self._received_bytes += count
             # Twice as much is two bytes per sample, which is told of later; more has no end.
-            if self._received_bytes > 2 * asked * step + _PIPE_BYTES:
-                raise CaptureError(f"{TOOL} goes on beyond {asked} samples and was ended; capture again.")
-            if samples := samples[: asked - self._extractor.total_samples]:
+            if self._received_bytes > 2 * wanted * step + _PIPE_BYTES:
+                raise CaptureError(f"{TOOL} goes on beyond {wanted} samples and was ended; capture again.")
+            if samples := samples[: wanted - self._extractor.total_samples]:
                 self._extractor.feed(samples)
             late = time.monotonic() - self._stored_s >= _BLOCK_S
             if late or self._extractor.rows_held >= _BLOCK_ROWS:
@@ -407,8 +407,8 @@ def versions(other: str = "") -> dict[str, str]:
         raise CaptureError(
             f"{TOOL} --version says nothing within {_VERSION_WITHIN_S:g} s; reinstall it."
         ) from None
-    stated = re.findall(r"^(?:- )?(sigrok-cli|libsigrok|libsigrokdecode) ([0-9][^\s/]*)", done.stdout, re.M)
-    result = {name.replace("-", "_"): version for name, version in stated}
+    lines = re.findall(r"^(?:- )?(sigrok-cli|libsigrok|libsigrokdecode) ([0-9][^\s/]*)", done.stdout, re.M)
+    result = {name.replace("-", "_"): version for name, version in lines}
     if missing := [name for name in CAPTURERS if name not in result]:
         raise CaptureError(f"{TOOL} --version does not state {', '.join(missing)}; reinstall it.")
     return result

@@ -149,8 +149,8 @@ def _account(folder: Path, origin: Origin | None, plan: Plan) -> Account:
             f"{folder} has neither a run.json nor the name of a run folder; give a folder of runs/."
         )
     # A run that was killed tells no more of what was asked for than the allocator.
-    asked = AskedFirmware(allocator=name.allocator)
-    return Account(name.allocator, name.board, "unknown", "unknown", plan=plan, asked=asked)
+    firmware = AskedFirmware(allocator=name.allocator)
+    return Account(name.allocator, name.board, "unknown", "unknown", plan=plan, asked=firmware)
 
 
 Schema = Literal[2]
