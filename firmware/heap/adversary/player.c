@@ -11,11 +11,7 @@
 #define PATIENCE 6u /* so many times as many of a patient one, and none is in vain */
 #define WHOLE 65536
 
-#ifdef TAILSCOPE_REGION_HAS_AN_ADDRESS /* CMakeLists.txt */
-__attribute__((section(".region"))) _Alignas(16) uint8_t heap_region[TAILSCOPE_HEAP_BYTES];
-#else
-_Alignas(1 << 16) uint8_t heap_region[TAILSCOPE_HEAP_BYTES];
-#endif
+DEFINE_REGION(1 << 16);
 
 /* Basic blocks. Addresses of one program's allocator differ in far more than these bits; if two
  * should not, two sets of blocks pass for one. */

@@ -18,3 +18,11 @@ typedef struct {
     uint32_t size;
     uint32_t alignment; /**< 0: the allocator's own */
 } trace_operation;
+
+/** Defines the region, aligned so, or where the build puts it (CMakeLists.txt). */
+#ifdef TAILSCOPE_REGION_HAS_AN_ADDRESS
+#define DEFINE_REGION(alignment) \
+    __attribute__((section(".region"))) _Alignas(16) uint8_t heap_region[TAILSCOPE_HEAP_BYTES]
+#else
+#define DEFINE_REGION(alignment) _Alignas(alignment) uint8_t heap_region[TAILSCOPE_HEAP_BYTES]
+#endif

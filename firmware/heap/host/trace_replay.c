@@ -45,11 +45,7 @@ _Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "the file is read as i
 #define NOTHING_TO_FREE 255u
 #define SKIPPED 254u
 
-#ifdef TAILSCOPE_REGION_HAS_AN_ADDRESS /* CMakeLists.txt */
-__attribute__((section(".region"))) _Alignas(16) uint8_t heap_region[TAILSCOPE_HEAP_BYTES];
-#else
-_Alignas(1 << 24) uint8_t heap_region[TAILSCOPE_HEAP_BYTES];
-#endif
+DEFINE_REGION(1 << 24);
 size_t heap_region_bytes_now;
 
 typedef struct {
