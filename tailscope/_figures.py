@@ -97,9 +97,19 @@ class Timed(Row):
 
 
 class Figure(Timed):
-    """The same in cycles, too."""
+    """The same in cycles, too. `begin` and `end` are places, `stack` are the calls at its begin,
+    the innermost first.
+    """
 
     plain_cycles: int = Field(alias="cycles")
+    begin: Place | None = None
+    end: Place | None = None
+    stack: tuple[Place, ...] = ()
+
+    @property
+    def where(self) -> str:
+        """The place where it begins, in words."""
+        return str(self.begin) if self.begin else NOTHING
 
     @property
     def cycles(self) -> Cycles:

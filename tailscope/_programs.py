@@ -83,17 +83,14 @@ class Interval(Figure):
     `cycles` are the most of any, and `ns` is the longest time of any: where the clock changed, that
     may be another interval. The places are those of the most cycles.
 
-    `kind` and `level` are those of the reference. `begin` and `end` are places, `stack` are the
-    calls at its begin, the innermost first. `held` names the exceptions that were held off, `task`
-    the task. `count` says how many intervals there were at this place, and `most_ns` is the longest
-    time of these. If there was no interval at all, it has 0 cycles, and neither begin nor end.
+    `kind` and `level` are those of the reference. `held` names the exceptions that were held off,
+    `task` the task. `count` says how many intervals there were at this place, and `most_ns` is the
+    longest time of these. If there was no interval at all, it has 0 cycles, and neither begin nor
+    end.
     """
 
     kind: str
     level: int | None
-    begin: Place | None = None
-    end: Place | None = None
-    stack: tuple[Place, ...] = ()
     task: str | None = None
     held: tuple[str, ...] = ()
     count: int = 0
@@ -102,9 +99,7 @@ class Interval(Figure):
     @property
     def where(self) -> str:
         """The place in words, and who called it."""
-        if self.begin is None:
-            return NOTHING
-        return f"{self.begin}, from {self.caller}" if self.caller else str(self.begin)
+        return f"{super().where}, from {self.caller}" if self.caller else super().where
 
     @property
     def caller(self) -> Place | None:
@@ -126,9 +121,6 @@ class Interval(Figure):
 
 class NotTaken(Figure):
     """The longest time in which an interrupt of a priority could not be taken."""
-
-    begin: Place | None = None
-    end: Place | None = None
 
     @property
     def where(self) -> str:
@@ -249,7 +241,6 @@ class Wait(Figure):
 
     at: Place
     waits: tuple[Cause, ...]
-    stack: tuple[Place, ...]
     every: int
 
     @property
@@ -264,17 +255,11 @@ class Wait(Figure):
 
 
 class Passed(Figure):
-    """The longest pass of a section, from `begin` to `end`, with the calls at its begin."""
+    """The longest pass of a section, from `begin` to `end`."""
 
     name: str = "section"
     begin: Place
     end: Place
-    stack: tuple[Place, ...]
-
-    @property
-    def where(self) -> str:
-        """Where it begins."""
-        return str(self.begin)
 
     def _details(self) -> list[str]:
         return [f"from {self.begin} to {self.end}", *calls(self.stack)]
@@ -376,13 +361,7 @@ class Bounded(Figure):
     """The most that a section or a handler can take; `seen_cycles` is the longest of the run."""
 
     kind: str
-    begin: Place | None = None
     seen_cycles: int | None = None
-
-    @property
-    def where(self) -> str:
-        """The place where it begins."""
-        return str(self.begin) if self.begin else NOTHING
 
 
 class Bounds(Measured):
