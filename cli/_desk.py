@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from base.files.errors import TailscopeError
@@ -40,18 +40,18 @@ class Check:
         """The answer as a step of a bring-up, wrong where a tool or a device fails. Raises
         signals.Stopped.
         """
-        summed = bool(self.well) and not (self.virtual and desk.is_virtual)
         try:
-            findings = self.findings(desk)
+            finding, *others = self.findings(desk)
+            if self.well and finding.words != self.virtual:
+                finding = self._sum([finding, *others])
         except TailscopeError as error:
-            findings, summed = (Finding(self.key, "wrong", str(error)),), False
-        finding = self._sum(findings) if summed else findings[0]
+            finding = Finding(self.key, "wrong", str(error))
         todo = (*finding.remedies, self.remedy) if finding.state in ("wrong", "odd") else finding.remedies
         return Result(
             self.key, self.question, finding.state, finding.words, todo, finding.figures, finding.clips
         )
 
-    def _sum(self, findings: tuple[Finding, ...]) -> Finding:
+    def _sum(self, findings: Sequence[Finding]) -> Finding:
         wrong, odd = (
             [finding for finding in findings if finding.state == state] for state in ("wrong", "odd")
         )

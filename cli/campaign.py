@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -18,7 +17,6 @@ if TYPE_CHECKING:
 
 _MOST_NAMED = 10
 _MOST_LISTED = 1000
-_TOLD_EVERY_S = 0.5
 _PROBLEM = ("key", "scenario", "allocator", "state", "verdict", "reason")
 _WORST = ("key", "scenario", "allocator", "configuration", "seed", "section_ns_max")
 
@@ -69,22 +67,14 @@ def command(
                 points = wanted.count()
                 store.keep_matrix(wanted.text, points)
                 shown("starting the workers")
-                next_s = 0.0
 
                 def tell(course: Course) -> None:
-                    nonlocal next_s
-                    if (now_s := time.monotonic()) >= next_s:
-                        next_s = now_s + _TOLD_EVERY_S
-                        left = f", about {under_way.duration(course.left_s)} left" if course.left_s else ""
-                        shown(
-                            f"{course.settled:,} of {course.points:,} runs, {course.incomplete:,} not "
-                            f"complete{left}"
-                        )
+                    left = f", about {under_way.duration(course.left_s)} left" if course.left_s else ""
+                    incomplete = f"{course.incomplete:,} not complete"
+                    shown(f"{course.settled:,} of {course.points:,} runs, {incomplete}{left}")
 
-                started = (
-                    conduct.remote(scheduler) if scheduler else conduct.local(store.scratch, workers or 0)
-                )
-                with started as client:
+                here = conduct.local(store.scratch, workers or 0)
+                with conduct.remote(scheduler) if scheduler else here as client:
                     conduct.run(wanted, store, client, points, tell)
                 signals.check()
             except signals.Stopped as stopped:

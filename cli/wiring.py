@@ -5,14 +5,10 @@ from __future__ import annotations
 import sys
 from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from cli.shell import shared
 from cli.shell.declare import answer, argument, declare, json_option, option
 from cli.shell.values import OUTPUT, OptionError, choice
-
-if TYPE_CHECKING:
-    from capture.checks.findings import Finding
 
 
 @declare("Set up")
@@ -46,22 +42,18 @@ def command(what: str, board: str | None, svg: Path | None, as_json: bool) -> in
     under_way.on_desk(board)
     desk = Desk(resource, shown=lambda step: print(f"{step} …", file=sys.stderr, flush=True))
     (finding,) = WIRING.findings(desk)
-    answer(as_json, lambda: as_json_of(finding), lambda: as_text(finding))
-    return int(finding.state != "right")
-
-
-def as_json_of(finding: Finding) -> dict[str, object]:
-    """For --json."""
-    clips = [asdict(clip) for clip in finding.clips]
-    return {"right": finding.state == "right", "clips": clips, "remedies": list(finding.remedies)}
-
-
-def as_text(finding: Finding) -> str:
-    """A line for each clip; what to do, or that nothing is."""
+    document = {
+        "right": finding.state == "right",
+        "clips": list(map(asdict, finding.clips)),
+        "remedies": list(finding.remedies),
+    }
+    # A line for each clip; what to do, or that nothing is.
     rows = [
         (clip.input, clip.channel, clip.state, f"sees {' and '.join(clip.sees) or 'none'}")
         for clip in finding.clips
     ]
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     lines = ["  ".join(map(str.ljust, row, widths)).rstrip() for row in rows]
-    return "\n".join([*lines, "", *(finding.remedies or (finding.words,))])
+    lines += ["", *(finding.remedies or (finding.words,))]
+    answer(as_json, lambda: document, lambda: "\n".join(lines))
+    return int(finding.state != "right")

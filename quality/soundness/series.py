@@ -12,7 +12,6 @@ import tempfile
 from collections.abc import Iterable
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import asdict, dataclass
-from functools import partial
 from itertools import groupby
 from pathlib import Path
 from typing import Any
@@ -26,13 +25,18 @@ from quality.soundness import programs
 from quality.soundness.compiling import chips, compiled
 from simulator.program import user_program
 
-SECTIONS, ROUNDS = {"branching": 12, "straight": 48, "unusual": 48}, 6
 WITHIN = "2s"
 _OPTIONS = ("-O0", "-O1", "-O2", "-O3", "-Os")
 # A generator writes what a person would not: variables that nobody reads, comparisons that are
 # always true.
 _LAX = ("-Wno-unused", "-Wno-unknown-pragmas", "-Wno-type-limits", "-Wno-sign-compare")
 BRANCHING, STRAIGHT, UNUSUAL = "branching", "straight", "unusual"
+SECTIONS, ROUNDS = {BRANCHING: 12, STRAIGHT: 48, UNUSUAL: 48}, 6
+_PROGRAMS = {
+    BRANCHING: programs.branching_program,
+    STRAIGHT: programs.straight_program,
+    UNUSUAL: programs.unusual_program,
+}
 KINDS = (UNUSUAL, BRANCHING, UNUSUAL, STRAIGHT)
 """C with what is rare there; with loops, branches and recursion; and assembler with one way through
 each section, of instructions that no Cortex-M0 has.
@@ -58,12 +62,8 @@ class Trial:
 
     def source(self) -> str:
         """The C source."""
-        write = {
-            BRANCHING: programs.branching_program,
-            STRAIGHT: programs.straight_program,
-            UNUSUAL: programs.unusual_program,
-        }
-        return write[self.kind](self.seed, SECTIONS[self.kind], ROUNDS, self.flash_acr, _CHIPS[self.chip])
+        sections, chip = SECTIONS[self.kind], _CHIPS[self.chip]
+        return _PROGRAMS[self.kind](self.seed, sections, ROUNDS, self.flash_acr, chip)
 
 
 @dataclass(frozen=True)
@@ -194,8 +194,7 @@ def compare(trial: Trial) -> list[Compared]:
             ) from None
         subject = Subject.of(user_program(elf, chip=trial.chip), WITHIN)
         report = bounds(subject, lambda _: None, loops_file=loops)
-    section = partial(Compared, trial)
-    return [section(bounded.function, bounded.cycles, bounded.seen) for bounded in report.sections]
+    return [Compared(trial, section.function, section.cycles, section.seen) for section in report.sections]
 
 
 def as_text(report: Report) -> str:
