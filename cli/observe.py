@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Unpack
 
-from base.microseconds import decimals_of, microseconds
 from base.paths import RUNS
 from cli.shell import shared
 from cli.shell.declare import argument, declare, json_option, option, packed
@@ -28,7 +26,7 @@ from cli.shell.values import (
 
 if TYPE_CHECKING:
     from base.board_options import BoardOptions
-    from base.run_folder.observed import AskedEdges, Keep, ObservedManifest
+    from base.run_folder.observed import AskedEdges, Keep
     from capture.acquisition.imported import Beside
     from capture.conduct import RunResult
     from capture.reading.observed import Questions
@@ -62,11 +60,6 @@ class Observing:
     ignore_glitches: bool
 
 
-_RATE_FROM = {
-    "file": "as the file states",
-    "option": "as given",
-    "resolution": "the resolution of the file's times",
-}
 EXAMPLE = "CRIT=PA8,STIM=PA0,ISR=PA10"
 EDGES = ("auto", "both", "rising", "falling")
 OF_A_FILE = ("run", "uart", "scenario", "allocator", "stimulus", "seed", "parameters", "ignore_glitches")
@@ -209,7 +202,7 @@ def _pins(as_json: bool, keep: Keep | None, options: Observing, program: BoardOp
     from capture.desk import pins
     from capture.desk.bench import read_bench
     from capture.reading.counter import Growing
-    from cli._wire import live
+    from cli._wire import live, show
     from cli.shell import under_way
     from simulator.program import user_program
 
@@ -249,7 +242,7 @@ def _pins(as_json: bool, keep: Keep | None, options: Observing, program: BoardOp
                 which = "both" if options.edges == "auto" else options.edges
                 wire = stack.enter_context(live(Growing(which, resource.board.core_hz, wanted)))
             results.append(conduct(Pins(replace(request, options=words, wire=wire))))
-        _show(results[0].folder, as_json)
+        show(results[0].folder, as_json)
     return int(results[0].verdict != "complete")
 
 
@@ -260,6 +253,7 @@ def _file(file: Path, as_json: bool, keep: Keep | None, options: Observing) -> i
     from capture.conduct import run as conduct
     from capture.importing import formats
     from capture.reading.observed import Questions
+    from cli._wire import show
 
     wanted = _questions(options)
     names = options.channels or {name: name for name in wanted.channels}
@@ -273,7 +267,7 @@ def _file(file: Path, as_json: bool, keep: Keep | None, options: Observing) -> i
         if not names:
             wanted = Questions.moving(imported.edges)
         result = conduct(other_tools.ObservedFile(imported, wanted, options.edges, request, keep))
-        _show(result.folder, as_json)
+        show(result.folder, as_json)
         return int(result.verdict != "complete")
     result = conduct(other_tools.Imported(imported, beside, request, options.ignore_glitches))
     if as_json:
@@ -305,78 +299,3 @@ def _of_scenario(name: str, options: Observing) -> Beside:
     planned = compiled(name, chosen, on).recorded_by(options.records)
     word = None if options.board is None else on.word
     return of_plan(planned, names[0], options.uart, outside_of(names[0]), word)
-
-
-def _show(folder: Path, as_json: bool) -> None:
-    """Prints what was observed: run.json and the folder that it is in; or as text a table, what was
-    kept, what to know of it, the verdict, last the folder.
-    """
-    from base.run_folder.folder import MANIFEST
-    from base.run_folder.observed import read_observed_manifest
-    from cli import _wire as wire_table
-
-    manifest = read_observed_manifest(folder / MANIFEST)
-    if as_json:
-        document = {"folder": str(folder), **manifest.model_dump(mode="json", by_alias=True)}
-        print(json.dumps(document, indent=2))
-        return
-    unsure = manifest.unjudged and manifest.verdict == "complete"
-    verdict = f"{manifest.verdict}, as far as the wire tells" if unsure else manifest.verdict
-    sentences = [*manifest.reasons, *manifest.unjudged]
-    print(
-        _heading(manifest),
-        "",
-        *wire_table.lines(manifest),
-        "",
-        *_windows(manifest),
-        *manifest.missing,
-        *manifest.warnings,
-        " ".join([f"{verdict}:" if sentences else verdict, *sentences]),
-        folder,
-        sep="\n",
-    )
-
-
-def _heading(manifest: ObservedManifest) -> str:
-    source = f"{manifest.program.elf or 'what was on the board'} on {manifest.board}"
-    rate = ""
-    if file := manifest.imported:
-        source, rate = f"{file.file} ({file.format})", f" ({_RATE_FROM[file.samplerate_from]})"
-    pins = ", ".join(f"{channel} on {pin}" for channel, pin in manifest.pins.items())
-    clock = ""
-    if manifest.clock:
-        ppm, unsure_ppm = (manifest.clock.ratio - 1) * 1e6, manifest.clock.ratio_uncertainty * 1e6
-        clock = f" By the frames its clock is off the board's by {ppm:+.0f} ppm (to {unsure_ppm:.0f})."
-    resolution = microseconds(manifest.resolution_ns, decimals_of(manifest.resolution_ns))
-    return (
-        f"{source}: {manifest.total_samples:,} samples at {manifest.samplerate_hz:,} Hz{rate}, "
-        f"{manifest.total_samples / manifest.samplerate_hz:.6g} s; {pins}. Each edge is known to a sample of "
-        f"{resolution}.{clock}"
-    )
-
-
-def _windows(manifest: ObservedManifest) -> Iterator[str]:
-    """What was looked at and what was kept, and a table of the windows; nothing of a capture that
-    was kept whole.
-    """
-    from base.microseconds import UNIT, digits
-    from base.run_folder import folder as names
-    from base.run_folder.kept import LAST
-
-    hz = manifest.samplerate_hz
-    if manifest.kept is None or manifest.keep is None:
-        return
-    seen = sum(summary.n for summary in manifest.widths_ns.values())
-    length_s, kept_s = manifest.total_samples / hz, manifest.kept.kept_samples / hz
-    yield (
-        f"Of {length_s:.6g} s with {seen:,} pulses, {kept_s:.6g} s in {len(manifest.kept.windows)} windows "
-        f"were kept: {manifest.keep.around_s * 1e3:g} ms around the {manifest.keep.worst} longest of each."
-    )
-    yield ""
-    yield f"{UNIT:<22}{'length':>16}{'begins at (s)':>16}  window for PulseView"
-    for place in manifest.kept.windows:
-        name, length = f"{place.of}, {place.rank}", digits((place.end - place.start) * 1e9 / hz)
-        if place.name == LAST:
-            name, length = "the last of all", "-"
-        yield f"{name:<22}{length:>16}{place.start / hz:>16.6f}  {names.WINDOWS}/{place.name}.sr"
-    yield ""

@@ -88,8 +88,8 @@ def _room(name: str, folder: Path) -> None:
 
 def version(folder: Path) -> None:
     """Writes to `folder` which version it is, and a digest of all files that are there by now."""
-    found = source_digest.digest_of(sorted(path for path in folder.rglob("*") if path.is_file()), folder)
-    words = f"{project()['version']} {found[:12]} {revision()}".strip()
+    digest = source_digest.digest_of(sorted(path for path in folder.rglob("*") if path.is_file()), folder)
+    words = f"{project()['version']} {digest[:12]} {revision()}".strip()
     (folder / "VERSION").write_text(f"{words}\n", encoding="utf-8")
 
 

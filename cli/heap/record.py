@@ -55,6 +55,6 @@ def command(
     trace = logs.convert(heard)
     lines = [f"# What a program asked of its heap, by {name.name!r}", *trace.lines]
     write_bytes(output, "".join(f"{line}\n" for line in lines).encode())
-    told = [f"{output}: {len(trace.lines):,} operations, by {name}.", *logs.sentences(trace)]
-    print(*told, sep="\n", file=sys.stderr)
+    summary = [f"{output}: {len(trace.lines):,} operations, by {name}.", *logs.sentences(trace)]
+    print(*summary, sep="\n", file=sys.stderr)
     return int(bool(trace.defects))
