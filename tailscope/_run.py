@@ -43,34 +43,24 @@ class Worst(Timed):
     """The longest sample of a quantity, as the wire shows it.
 
     It is true to plus or minus `budget_ns`, None if the run does not tell that. `verdict` is the
-    run's. `maximum` is what run.json says of it under `maxima`.
+    run's. `maximum` is what run.json says of it under `maxima`. `operation` is the number of its
+    operation, None if an interrupt came outside all operations, and `label` the label of that. If
+    `open`, a wait was not over: the longest lasts at least so long.
     """
 
     folder: Path
     verdict: str
     budget_ns: float | None
     maximum: _base.Maximum
+    operation: int | None
+    label: str | None
+    open: bool
 
     @property
     def where(self) -> str:
         """The operation, with its label."""
         of_label = f" ({self.label})" if self.label else ""
         return f"operation {self.operation}{of_label}" if self.operation is not None else _OUTSIDE
-
-    @property
-    def operation(self) -> int | None:
-        """The number of its operation; None if an interrupt came outside all operations."""
-        return self.maximum.seq
-
-    @property
-    def label(self) -> str | None:
-        """The label of that operation."""
-        return self.maximum.label
-
-    @property
-    def open(self) -> bool:
-        """Whether a wait was not over: the longest lasts at least so long."""
-        return bool(self.maximum.open)
 
     @property
     def length(self) -> str:
@@ -157,6 +147,9 @@ class Run:
             verdict=self.verdict,
             budget_ns=budget.total.ns if budget else None,
             maximum=maximum,
+            operation=maximum.seq,
+            label=maximum.label,
+            open=bool(maximum.open),
         )
 
     @cached_property

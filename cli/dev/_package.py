@@ -44,7 +44,6 @@ _ROOMS = (
     *("decoders", "studies", "cli", "docs"),
 )
 _FILES = ("README.md", "LICENSE", "CHANGELOG.md", "bench.toml", "pyocd_user.py", "requirements.lock")
-_LEFT_OUT = {"__pycache__", "tests"}
 _TESTS_OF_USERS = ROOT / "firmware" / "heap" / "tests"
 """What `contract` holds a user's own allocator to."""
 _NOT_OF_SIMULATOR = {"crates", "target", "fuzz", "Cargo.toml", "Cargo.lock"}
@@ -82,8 +81,14 @@ def rooms(folder: Path) -> None:
 
 
 def _room(name: str, folder: Path) -> None:
-    for source in _files(ROOT / name):
-        _copied(source, folder / source.relative_to(ROOT))
+    shutil.copytree(ROOT / name, folder / name, ignore=_left_out, copy_function=_copied)
+
+
+def _left_out(folder: str, names: list[str]) -> set[str]:
+    here = Path(folder)
+    hidden = {name for name in names if name.startswith(".") or name in ("__pycache__", "tests")}
+    hidden |= _NOT_OF_SIMULATOR if here == ROOT / "simulator" else set()
+    return hidden - {_TESTS_OF_USERS.name} if here == _TESTS_OF_USERS.parent else hidden
 
 
 def version(folder: Path) -> None:
@@ -189,22 +194,8 @@ def _texts(name: str) -> Iterator[Path]:
             yield path
 
 
-def _files(folder: Path) -> Iterator[Path]:
-    for path in sorted(folder.iterdir()):
-        name = path.name
-        if name.startswith(".") or (name in _LEFT_OUT and path != _TESTS_OF_USERS):
-            continue
-        if folder == ROOT / "simulator" and name in _NOT_OF_SIMULATOR:
-            continue
-        if path.is_dir():
-            yield from _files(path)
-        elif path.is_file():
-            yield path
-
-
-def _copied(source: Path, place: Path) -> None:
-    place.parent.mkdir(parents=True, exist_ok=True)
-    place.write_bytes(source.read_bytes().replace(_TYPED, _INSTALLED))
+def _copied(source: str | Path, place: str | Path) -> None:
+    write_bytes(Path(place), Path(source).read_bytes().replace(_TYPED, _INSTALLED))
     shutil.copymode(source, place)
 
 
