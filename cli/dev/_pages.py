@@ -222,9 +222,8 @@ def _records(ctx: click.Context, kind: type[click.Parameter] = click.Parameter) 
 
 
 def _prose(text: str | None) -> list[str]:
-    """Its paragraphs, without the marks by which Click keeps one as it is written."""
-    paragraphs = (text or "").replace("\b\n", "").replace("\f", "").strip().split("\n\n")
-    return [" ".join(paragraph.split()) for paragraph in paragraphs if paragraph.strip()]
+    """Its paragraphs."""
+    return [" ".join(paragraph.split()) for paragraph in (text or "").split("\n\n") if paragraph.strip()]
 
 
 def manual(command: click.Command, program: str) -> str:

@@ -7,19 +7,24 @@ interrupts, and what the firmware says of itself.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
 from base.metrology.summaries import Ends, Summary
-from base.run_folder.manifest import ANYWHERE, Manifest, Sweep, ends_of_statistic
+from base.run_folder.manifest import ANYWHERE, Counts, Interrupts, Manifest, Sweep, ends_of_statistic
 from base.run_folder.quantities import QUANTITIES
 
 # What belongs to the operation of a maximum. Where several are as great, a fault within the budget
 # may make another of them the first: so these are compared for the same operation only.
 _OF_A_MAXIMUM = ("kind", "size", "label", "depth", "trial", "probes", "live", "bytes_in_use")
 _OF_THE_RUN = ("scenario", "parameters", "seed", "allocator", "locking", "knobs", "probes_source")
-_OF_FIRMWARE = ("kernel", "heap_bytes", "core_hz", "flash_acr", "free_blocks_at_start")
+_OF_PARTS: dict[str, Iterable[str]] = {
+    "counts": Counts.model_fields,
+    "interrupts": Interrupts.model_fields,
+    "firmware": ("kernel", "heap_bytes", "core_hz", "flash_acr", "free_blocks_at_start"),
+    "tick": ("period_cycles", "handler_cycles"),
+}
 # Floats of one division are compared.
 _ROUNDING = 1e-9
 
@@ -43,11 +48,11 @@ def changes(before: Manifest, after: Manifest) -> tuple[Change, ...]:
     The budget is what `after` states: what a reader of that run is told. Where it states none, that
     of `before` holds. What is counted has no budget.
     """
-    before_by_name, after_by_name = dict(_headlines(before, before)), dict(_headlines(after, before))
+    truth = dict(_headlines(before, before))
     every = (
-        _change(name, before_by_name[name][0], *after_by_name[name])
-        for name in after_by_name
-        if name in before_by_name
+        _change(name, truth[name][0], *headline)
+        for name, headline in _headlines(after, before)
+        if name in truth
     )
     return tuple(change for change in every if change is not None)
 
@@ -88,15 +93,11 @@ def _headlines(run: Manifest, healthy: Manifest) -> Iterator[Headline]:
         overhead = run.error_budget[key].overhead.of(quantity.unit)
         yield f"{key}.overhead", (overhead, _around(overhead, within))
     yield from _of_sweep(run.sweep)
-    for group, counts in (("counts", run.counts), ("interrupts", run.interrupts)):
-        for name, value in counts.model_dump().items():
-            yield f"{group}.{name}", (value, None)
-    for name in _OF_FIRMWARE:
-        yield f"firmware.{name}", (getattr(run.firmware, name), None)
+    for part, names in _OF_PARTS.items():
+        for name in names:
+            yield f"{part}.{name}", (getattr(getattr(run, part), name, None), None)
     for name in _OF_THE_RUN:
         yield name, (getattr(run, name), None)
-    for name in ("period_cycles", "handler_cycles"):
-        yield f"tick.{name}", (getattr(run.tick, name) if run.tick else None, None)
 
 
 def _around(value: float | None, within: float | None) -> Ends | None:
