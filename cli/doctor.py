@@ -62,16 +62,14 @@ class Report:
             can = f"Install first: {', '.join(missing)}." if missing else "The virtual board can run."
             lines += ["", f"{can} What a board on the desk needs, ./lab doctor --board NAME says."]
         else:
-            lines += ["", f"board {self.board}", *self._device_lines()]
+            lines += ["", f"board {self.board}"]
+            findings = (finding for key in self.findings if key != "tools" for finding in self.findings[key])
+            for finding in dict.fromkeys(findings):  # a virtual board gives each check the same answer
+                state = finding.state.upper() if finding.state == "wrong" else finding.state
+                lines.append(f"  {finding.subject:<8}  {state:<7}  {finding.words}")
             last = "can run" if self.can_run else "cannot run yet"
             lines += ["", f"The bench {last} with the board {self.board}."]
         return "\n".join(lines)
-
-    def _device_lines(self) -> Iterator[str]:
-        findings = (finding for key in self.findings if key != "tools" for finding in self.findings[key])
-        for finding in dict.fromkeys(findings):  # a virtual board gives each check the same answer
-            state = finding.state.upper() if finding.state == "wrong" else finding.state
-            yield f"  {finding.subject:<8}  {state:<7}  {finding.words}"
 
 
 def report(board: str | None = None) -> Report:

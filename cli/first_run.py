@@ -64,7 +64,20 @@ def command(board: str | None, rate_s: float | None, output: Path, runs: Path, a
             for result in walk(desk):
                 results.append(result)
                 if not as_json:
-                    print("\n".join(_lines(result, len(results), len(CHECKS))), flush=True)
+                    head = f"{len(results):>2}/{len(CHECKS)}  {result.key:<9}  {result.state:<7}  "
+                    below = " " * len(head)
+                    print(
+                        textwrap.fill(
+                            result.words,
+                            _WIDTH,
+                            initial_indent=head,
+                            subsequent_indent=below,
+                            break_on_hyphens=False,
+                        ),
+                        *(f"{below}→ {sentence}" for sentence in result.todo),  # to be copied as it stands
+                        sep="\n",
+                        flush=True,
+                    )
         finally:
             system = f"{platform.system()} {platform.release()}"
             versions = {"tailscope": version(), "system": system, "python": platform.python_version()}
@@ -87,13 +100,3 @@ def command(board: str | None, rate_s: float | None, output: Path, runs: Path, a
             folder = make_parcel(output, desk.folders[-1] if desk.folders else None, names)
     print(document if as_json else f"\n{bring_up.verdict}\npage: {output}\nto send: {folder}")
     return int(not bring_up.whole)
-
-
-def _lines(result: Result, number: int, planned: int) -> list[str]:
-    """A step on the terminal: place, key, state, what was found; below it what to do."""
-    head = f"{number:>2}/{planned}  {result.key:<9}  {result.state:<7}  "
-    lines = textwrap.wrap(
-        result.words, _WIDTH, initial_indent=head, subsequent_indent=" " * len(head), break_on_hyphens=False
-    )
-    # A command is to be copied as it stands.
-    return lines + [f"{' ' * len(head)}→ {sentence}" for sentence in result.todo]

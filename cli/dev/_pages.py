@@ -300,19 +300,15 @@ def _site_file(name: str, config: MkDocsConfig) -> File:
     if PurePosixPath(name).suffix in _AS_THEY_ARE:
         in_nav = InclusionLevel.INCLUDED if name in _named(config.nav or []) else InclusionLevel.NOT_IN_NAV
         return File(*there, dest_uri="index.html" if name == "README.md" else None, inclusion=in_nav)
-    source = Source(*there, dest_uri=f"{name}.html", inclusion=InclusionLevel.NOT_IN_NAV)
-    source.content_string = _as_page(PurePosixPath(name))
+    source, path = Source(*there, dest_uri=f"{name}.html", inclusion=InclusionLevel.NOT_IN_NAV), ROOT / name
+    if path.suffix == ".csv":
+        source.content_string = f"# {path.name}\n\n{of_csv(path)}\n"
+    elif path.parent == results.FOLDER / reproduced.FOLDER:
+        source.content_string = reproduced.markdown(path)
+    else:
+        code = f"~~~~{_LANGUAGES.get(path.suffix, 'text')}\n{path.read_text(encoding='utf-8')}\n~~~~"
+        source.content_string = f"# {path.name}\n\n`{name}`\n\n{code}\n"
     return source
-
-
-def _as_page(source: PurePosixPath) -> str:
-    if source.suffix == ".csv":
-        return f"# {source.name}\n\n{of_csv(ROOT / source)}\n"
-    if (ROOT / source).parent == results.FOLDER / reproduced.FOLDER:
-        return reproduced.markdown(ROOT / source)
-    text = (ROOT / source).read_text(encoding="utf-8")
-    language = _LANGUAGES.get(source.suffix, "text")
-    return f"# {source.name}\n\n`{source}`\n\n~~~~{language}\n{text}\n~~~~\n"
 
 
 def _named(nav: Any) -> Iterator[str]:

@@ -51,15 +51,11 @@ def write(output: Path) -> Path:
     options = ("--config-file", CONFIGURATION, "--site-dir", output.resolve())
     done = children.run([*mkdocs, "build", *options], within_s=WITHIN_S, folder=ROOT)
     if done.returncode:
-        raise SiteError(f"The site was not built. {_complaints(done.stderr)}")
+        # It is not told to be --quiet, since then it is not strict.
+        lines = [line for line in done.stderr.strip().splitlines() if line and not line.startswith("INFO")]
+        says = "\n".join(lines) or "MkDocs does not say why."
+        if "Traceback" in says:
+            says = f"MkDocs says: {children.last_words(says)}"
+        raise SiteError(f"The site was not built. {says}")
     write_bytes(mark, b"Written by ./lab dev site, which replaces this folder.\n")
     return output / "index.html"
-
-
-def _complaints(said: str) -> str:
-    """What MkDocs found wrong. It is not told to be --quiet, since then it is not strict."""
-
-    if "Traceback" in said:
-        return f"MkDocs says: {children.last_words(said)}"
-    lines = (line for line in said.strip().splitlines() if line and not line.startswith("INFO"))
-    return "\n".join(lines) or "MkDocs does not say why."

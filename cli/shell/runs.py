@@ -104,7 +104,10 @@ def run(
                     _measure_placements(request, result, options.placements, tell, shown)
                 if options.explained:
                     tell("explaining the worst of each kind")
-                    _explain(result, shown)
+                    try:
+                        explain(result.folder)
+                    except TailscopeError as error:  # it says why, and the next run follows
+                        shown.line(f"{result.folder}: {error}")
                 made += 1
                 signals.check()
             except signals.Stopped:
@@ -272,11 +275,3 @@ def _stored(request: RunRequest) -> RunResult | None:
         ):
             return RunResult(folder, run.verdict, tuple(run.reasons))
     return None
-
-
-def _explain(result: RunResult, shown: under_way.Steps) -> None:
-    """Explains the worst of each quantity. If that fails, it says why, and the next run follows."""
-    try:
-        explain(result.folder)
-    except TailscopeError as error:
-        shown.line(f"{result.folder}: {error}")

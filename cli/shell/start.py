@@ -149,7 +149,16 @@ def sentence(error: BaseException) -> str | None:
             return None
         remedy = f"pip install 'tailscope[{_EXTRAS[module]}]'"
         return f"This needs the Python package {module}, which is not installed: {remedy}."
-    return _of_limits(error)
+    # What was used up because this machine, or its user's limits, give no more.
+    said = "".join(traceback.format_exception_only(error)).strip()
+    number = error.errno if isinstance(error, OSError) else None
+    if (
+        isinstance(error, MemoryError)
+        or number in _ERRORS_OF_LIMITS
+        or any(word in said for word in _NO_MORE)
+    ):
+        return f"This machine, or its limits (ulimit -a), give no more files, memory or threads: {said}."
+    return None
 
 
 # What Python and polars say where no thread can be made, or no memory is had.
@@ -160,19 +169,6 @@ _NO_MORE = (
     "memory allocation of",
 )
 _ERRORS_OF_LIMITS = (errno.EMFILE, errno.ENFILE, errno.ENOMEM, errno.EAGAIN)
-
-
-def _of_limits(error: BaseException) -> str | None:
-    """What was used up because this machine, or its user's limits, give no more."""
-    said = "".join(traceback.format_exception_only(error)).strip()
-    number = error.errno if isinstance(error, OSError) else None
-    if (
-        isinstance(error, MemoryError)
-        or number in _ERRORS_OF_LIMITS
-        or any(word in said for word in _NO_MORE)
-    ):
-        return f"This machine, or its limits (ulimit -a), give no more files, memory or threads: {said}."
-    return None
 
 
 # Standard input, output and error, whatever the shell made of them.

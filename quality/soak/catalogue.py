@@ -14,6 +14,7 @@ import threading
 import time
 import tomllib
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -104,13 +105,7 @@ def _kill_once_heard(runs: Path) -> None:
     while not any(log.stat().st_size for log in runs.glob(f"*/{SERIAL_LOG}")):
         time.sleep(POLL_S)
     for process in Path("/proc").glob("[0-9]*"):
-        if _is_our_sigrok(process):
-            os.kill(int(process.name), signal.SIGKILL)
-
-
-def _is_our_sigrok(process: Path) -> bool:
-    try:
-        name, _, rest = (process / "stat").read_text(encoding="utf-8").partition("(")[2].rpartition(")")
-    except OSError:
-        return False  # it has ended
-    return name == TOOL and int(rest.split()[1]) == os.getpid()
+        with suppress(OSError):  # it has ended
+            name, _, rest = (process / "stat").read_text("utf-8").partition("(")[2].rpartition(")")
+            if name == TOOL and int(rest.split()[1]) == os.getpid():
+                os.kill(int(process.name), signal.SIGKILL)
