@@ -113,14 +113,14 @@ def _of_scenario(name: str, seeds: int, parameters: Mapping[str, str | int]) -> 
 
     core_hz = boards.board(boards.DEFAULT).core_hz
     scenario = catalogue.load(name, parameters, tell=under_way.tell, core_hz=core_hz)
-    if seeds == 1:
-        yield of_steps(scenario.name, scenario.generator.steps(), scenario.seed)
-        return
-    if scenario.seed is None:
-        raise ScenarioError(f"{scenario.name} draws no random numbers; leave --seeds out.")
-    for seed in range(scenario.seed, scenario.seed + seeds):
-        scenario = catalogue.load(name, {**parameters, "seed": seed}, tell=under_way.tell, core_hz=core_hz)
-        yield of_steps(scenario.name, scenario.generator.steps(), seed)
+    first = scenario.seed
+    yield of_steps(scenario.name, scenario.generator.steps(), first)
+    for number in range(1, seeds):
+        if first is None:
+            raise ScenarioError(f"{scenario.name} draws no random numbers; leave --seeds out.")
+        of_seed = {**parameters, "seed": first + number}
+        scenario = catalogue.load(name, of_seed, tell=under_way.tell, core_hz=core_hz)
+        yield of_steps(scenario.name, scenario.generator.steps(), first + number)
 
 
 def _of_file(path: Path, seeds: int, parameters: Mapping[str, str | int], heap_bytes: int) -> Trace:

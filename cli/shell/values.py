@@ -100,9 +100,8 @@ def several(*words: str) -> Value:
     return Value("WORDS", read, give, words=lambda: words, several=True)
 
 
-def whole(least: int | None = 1, most: int | None = None) -> click.IntRange:
-    """A whole number of a range."""
-    return click.IntRange(least, most)
+whole = click.IntRange
+"""A whole number of a range."""
 
 
 def _above_0(word: str) -> float | None:
@@ -252,9 +251,9 @@ RUN = Value(
     otherwise="dir",
 )
 """A folder that is there; of `runs` the latest first."""
-WHOLE = whole()
+WHOLE = whole(1)
 NUMBER = Value("NUMBER", _above_0, "a number above 0")
-PLACEMENTS = whole(most=MOST_PLACEMENTS)
+PLACEMENTS = whole(1, MOST_PLACEMENTS)
 SEED = click.INT
 SECONDS = Value("TIME", lambda word: seconds_of(word) or None, "a time, such as 2s or 500ms")
 """`2s`, `500ms`, `20us`, `1.5ms`, `90min` or `2h`: a float, in seconds."""

@@ -100,7 +100,7 @@ PAIR = "pair"
 """The kind of a double fault: one of any kind, and one of the wire."""
 
 
-@dataclass(frozen=True, order=True)
+@dataclass(frozen=True)
 class Fault:
     """A fault by its name: the `number`-th of its kind. Seed and runs tell the rest."""
 
