@@ -8,12 +8,12 @@ the operation after it shows in the width of that operation's pulse on OP.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from statistics import mean
 
 from base.files import results
+from base.tell import Tell
 from capture.reading.probes import PULSES_BEFORE
 from firmware.build import image as firmware
 from scenarios.operations import Allocate, Free, Image, Operation, encode
@@ -30,34 +30,43 @@ OPERATIONS: tuple[Operation, ...] = (Allocate(0, BLOCK_BYTES), Free(0)) * PAIRS
 BEGIN, END = "interpret", "stimulus_stop"
 
 
-@dataclass(frozen=True)
-class Cost:
-    """The cost of an allocation and its free on one build, with the interpreter around them.
-
-    `without` names the instruments that the build lacks.
-    """
-
-    allocator: str
-    without: tuple[str, ...]
-    instructions: float
-    cycles: float
-
-
 def steps() -> int:
     """How many steps tables() has."""
     return len(ALLOCATORS) * (len(VARIANTS) + 1)
 
 
-def measure(allocator: str, tell: Callable[[str], None] = lambda _: None) -> list[Cost]:
-    """One row for each of VARIANTS, told as each begins. Raises BuildError and SimulatorError."""
-    costs = []
-    for without in VARIANTS:
-        tell(f"{allocator} without {', '.join([*without, 'records'])}")
-        elf = firmware.build(allocator, without=(*without, "records")).elf
-        begin, end = _until(elf, BEGIN).stats, _until(elf, END).stats
-        instructions, cycles = end.instructions - begin.instructions, end.cycles - begin.cycles
-        costs.append(Cost(allocator, without, instructions / PAIRS, cycles / PAIRS))
-    return costs
+def tables(tell: Tell) -> Iterator[results.Result]:
+    """The two results, measured anew: the cost of an allocation and its free on each build, which
+    lacks the instruments of its variant, with the interpreter around them; and the mean width of an
+    operation's pulse on OP, in core cycles. `tell` hears of each of steps() as it begins.
+
+    Raises BuildError and SimulatorError.
+    """
+    costs: list[Sequence[str]] = []
+    for allocator in ALLOCATORS:
+        cycles_of: list[float] = []
+        for without in VARIANTS:
+            tell(f"{allocator} without {', '.join([*without, 'records'])}")
+            elf = firmware.build(allocator, without=(*without, "records")).elf
+            begin, end = _until(elf, BEGIN).stats, _until(elf, END).stats
+            cycles_of.append((end.cycles - begin.cycles) / PAIRS)
+            build = f"without {' and '.join(without)}" if without else "pins and dwt"
+            instructions = (end.instructions - begin.instructions) / PAIRS
+            figures = (instructions, cycles_of[-1], cycles_of[0] - cycles_of[-1])
+            costs.append((allocator, build, *(f"{figure:.1f}" for figure in figures)))
+    yield "perturbation", ("allocator", "build", "instructions", "cycles", "cycles less"), costs
+    widths: list[Sequence[str]] = []
+    for allocator in ALLOCATORS:
+        tell(f"{allocator} with records and without")
+        row = [allocator]
+        for without in ((), ("records",)):
+            pulses = _until(
+                firmware.build(allocator, without=without).elf, END, {"instructions": "*"}
+            ).windows
+            of_operations = pulses[PULSES_BEFORE : PULSES_BEFORE + len(OPERATIONS)]
+            row.append(f"{mean((of_operations['end_cycle'] - of_operations['start_cycle']).to_list()):.1f}")
+        widths.append(row)
+    yield "perturbation-records", ("allocator", "OP with records, cycles", "OP without, cycles"), widths
 
 
 def _until(elf: Path, place: str, counts: Mapping[str, str] | None = None) -> simulator.Run:
@@ -69,29 +78,3 @@ def _until(elf: Path, place: str, counts: Mapping[str, str] | None = None) -> si
     return simulator.run(
         elf, image=image, until=RUN_FOR, stop_on=[f"pc:{place}"], counts=counts, count_window="OP"
     )
-
-
-def width(allocator: str, records: bool) -> float:
-    """The mean width of an operation's pulse on OP, in core cycles, with records or without."""
-    elf = firmware.build(allocator, without=() if records else ("records",)).elf
-    pulses = _until(elf, END, {"instructions": "*"}).windows
-    of_operations = pulses[PULSES_BEFORE : PULSES_BEFORE + len(OPERATIONS)]
-    widths: list[int] = (of_operations["end_cycle"] - of_operations["start_cycle"]).to_list()
-    return mean(widths)
-
-
-def tables(tell: Callable[[str], None] = lambda _: None) -> Iterator[results.Result]:
-    """The two results, measured anew. `tell` hears of each of steps() as it begins."""
-    costs: list[Sequence[str]] = []
-    for allocator in ALLOCATORS:
-        measured = measure(allocator, tell)
-        for cost in measured:
-            build = f"without {' and '.join(cost.without)}" if cost.without else "pins and dwt"
-            figures = (cost.instructions, cost.cycles, measured[0].cycles - cost.cycles)
-            costs.append((allocator, build, *(f"{figure:.1f}" for figure in figures)))
-    yield "perturbation", ("allocator", "build", "instructions", "cycles", "cycles less"), costs
-    widths: list[Sequence[str]] = []
-    for allocator in ALLOCATORS:
-        tell(f"{allocator} with records and without")
-        widths.append((allocator, *(f"{width(allocator, records):.1f}" for records in (True, False))))
-    yield "perturbation-records", ("allocator", "OP with records, cycles", "OP without, cycles"), widths
