@@ -70,17 +70,8 @@ def table() -> str:
     return re.sub(r"(?ms)^test = \[.*?^\]\n", "", text)
 
 
-def rooms(folder: Path) -> None:
-    """Copies the rooms to `folder`. Where a line says `./lab`, the copy says `tailscope`."""
-    for room in _ROOMS:
-        _room(room, folder)
-    for name in _FILES:
-        _copied(ROOT / name, folder / name)
-    (folder / source_digest.NOTE).write_text(f"{source_digest.simulator()}\n", encoding="ascii")
-    (folder / "pyproject.toml").write_text(table(), encoding="utf-8")
-
-
 def _room(name: str, folder: Path) -> None:
+    """Copies a room to `folder`. Where a line says `./lab`, the copy says `tailscope`."""
     shutil.copytree(ROOT / name, folder / name, ignore=_left_out, copy_function=_copied)
 
 
@@ -89,13 +80,6 @@ def _left_out(folder: str, names: list[str]) -> set[str]:
     hidden = {name for name in names if name.startswith(".") or name in ("__pycache__", "tests")}
     hidden |= _NOT_OF_SIMULATOR if here == ROOT / "simulator" else set()
     return hidden - {_TESTS_OF_USERS.name} if here == _TESTS_OF_USERS.parent else hidden
-
-
-def version(folder: Path) -> None:
-    """Writes to `folder` which version it is, and a digest of all files that are there by now."""
-    digest = source_digest.digest_of(sorted(path for path in folder.rglob("*") if path.is_file()), folder)
-    words = f"{project()['version']} {digest[:12]} {revision()}".strip()
-    (folder / "VERSION").write_text(f"{words}\n", encoding="utf-8")
 
 
 def images(
@@ -195,7 +179,8 @@ def _texts(name: str) -> Iterator[Path]:
 
 
 def _copied(source: str | Path, place: str | Path) -> None:
-    write_bytes(Path(place), Path(source).read_bytes().replace(_TYPED, _INSTALLED))
+    Path(place).parent.mkdir(parents=True, exist_ok=True)
+    Path(place).write_bytes(Path(source).read_bytes().replace(_TYPED, _INSTALLED))
     shutil.copymode(source, place)
 
 
@@ -287,14 +272,22 @@ def _stage(
 ) -> dict[str, str]:
     _room(PACKAGE, stage)
     private = stage / PACKAGE / PRIVATE
-    rooms(private)
+    for room in _ROOMS:
+        _room(room, private)
+    for name in _FILES:
+        _copied(ROOT / name, private / name)
+    write_bytes(private / source_digest.NOTE, f"{source_digest.simulator()}\n".encode())
+    write_bytes(private / "pyproject.toml", table().encode())
     # Where simulator/build.py finds it in an installed package.
     shutil.copyfile(binary, private / "simulator" / simulator.NAME)
     (private / "simulator" / simulator.NAME).chmod(0o755)
     made, without = images(private, allocators, tell)
     tell("heaps for a PC")
     host_programs(private, made)
-    version(private)
+    # Which version it is, and a digest of all files that are there by now.
+    files = sorted(path for path in private.rglob("*") if path.is_file())
+    words = f"{project()['version']} {source_digest.digest_of(files, private)[:12]} {revision()}".strip()
+    write_bytes(private / "VERSION", f"{words}\n".encode())
     licences(stage / "licences", {image.allocator for image in made})
     for name in ("README.md", "LICENSE"):
         shutil.copyfile(ROOT / name, stage / name)
@@ -304,8 +297,8 @@ def _stage(
     shared["man/man1/tailscope.1"] = manual(start.lab(), PACKAGE)
     for place, text in shared.items():
         write_bytes(stage / "share" / place, text.encode())
-    (stage / "pyproject.toml").write_text(_STAGED.format(project=table()), encoding="utf-8")
-    (stage / "tag.py").write_text(_TAG.format(platforms=_PLATFORMS.format(architecture)), encoding="utf-8")
+    write_bytes(stage / "pyproject.toml", _STAGED.format(project=table()).encode())
+    write_bytes(stage / "tag.py", _TAG.format(platforms=_PLATFORMS.format(architecture)).encode())
     return without
 
 
