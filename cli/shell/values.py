@@ -11,6 +11,7 @@ import re
 import sys
 from collections.abc import Callable, Iterable
 from contextlib import suppress
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -35,6 +36,7 @@ class OptionError(TailscopeError):
     """Options that do not go together. The message says what to do."""
 
 
+@dataclass(eq=False)
 class Value(click.ParamType[Any]):
     """A kind of value, called `name` in help. What comes from a command's default and is no text is
     taken as it is.
@@ -45,22 +47,12 @@ class Value(click.ParamType[Any]):
     a file or a dir.
     """
 
-    def __init__(
-        self,
-        name: str,
-        read: Callable[[str], Any],
-        give: str = "",
-        *,
-        words: Callable[[], Iterable[str]] = tuple,
-        several: bool = False,
-        otherwise: str = "",
-    ) -> None:
-        self.name = name
-        self.read = read
-        self.give = give
-        self.words = words
-        self.several = several
-        self.otherwise = otherwise
+    name: str
+    read: Callable[[str], Any]
+    give: str = ""
+    words: Callable[[], Iterable[str]] = tuple
+    several: bool = False
+    otherwise: str = ""
 
     def get_metavar(self, param: click.Parameter, ctx: click.Context) -> str | None:
         return self.name if isinstance(param, click.Option) else None
