@@ -15,7 +15,9 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from base.files.errors import TailscopeError
 from base.processes import children, signals
+from quality.soak.catalogue import ACTS, COMPLETE, REFUSED, named
 
 SCENARIO, ALLOCATOR, PARAMETERS = "mem_frag", "tlsf", {"depth": "8"}
 HEADLINES = ("probes", "dwt_cycles")
@@ -24,58 +26,50 @@ HEADLINES = ("probes", "dwt_cycles")
 
 def main(arguments: Sequence[str]) -> int:
     """Runs, decodes what was kept again, and tells of both."""
-    from base.files.errors import TailscopeError
-    from quality.soak.catalogue import REFUSED
-
     children.keep()
     signals.listen()
-    board, runs, fault = arguments
+    board, runs, name = arguments
     document: dict[str, Any] = {}
+    fault = named(name)
+
+    def progress(now: str) -> None:
+        if now == fault.step:
+            ACTS[fault.act](Path(runs))
+
     try:
-        status = _run(board, Path(runs), fault, document)
+        from base.run_folder import folder as names
+        from capture.acquisition.sigrok import Sigrok
+        from capture.acquisition.source import RunRequest
+        from capture.conduct import redecode, run
+        from firmware.build import image as firmware
+        from scenarios import catalogue
+
+        plan, image = catalogue.load(SCENARIO, PARAMETERS).compile(), firmware.build(ALLOCATOR)
+        with signals.orderly():
+            request = RunRequest(
+                plan, image, board, runs=Path(runs), records=fault.records, progress=progress
+            )
+            result = run(Sigrok(request))
+            manifest = json.loads((result.folder / names.MANIFEST).read_text(encoding="utf-8"))
+            document = {
+                "verdict": result.verdict,
+                "sentences": list(result.reasons),
+                "folder": str(result.folder),
+                "warnings": manifest["warnings"],
+                "headlines": {
+                    key: [manifest[key][part] for part in ("n", "min", "mean", "max")] for key in HEADLINES
+                },
+            }
+            try:
+                document["redecoded"] = redecode(result.folder).verdict
+            except TailscopeError as error:
+                document["redecoded"] = str(error)
+        status = int(result.verdict != COMPLETE)
     except (TailscopeError, signals.Stopped) as error:
         document = {"verdict": REFUSED, "sentences": [str(error)], **document}
         status = error.exit_status if isinstance(error, signals.Stopped) else 1
     print(json.dumps(document), flush=True)
     return status
-
-
-def _run(board: str, runs: Path, name: str, document: dict[str, Any]) -> int:
-    from base.files.errors import TailscopeError
-    from base.run_folder import folder as names
-    from capture.acquisition.sigrok import Sigrok
-    from capture.acquisition.source import RunRequest
-    from capture.conduct import redecode, run
-    from firmware.build import image as firmware
-    from quality.soak.catalogue import ACTS, COMPLETE, named
-    from scenarios import catalogue
-
-    plan = catalogue.load(SCENARIO, PARAMETERS).compile()
-    image = firmware.build(ALLOCATOR)
-    fault = named(name)
-
-    def progress(now: str) -> None:
-        if now == fault.step:
-            ACTS[fault.act](runs)
-
-    with signals.orderly():
-        request = RunRequest(plan, image, board, runs=runs, records=fault.records, progress=progress)
-        result = run(Sigrok(request))
-        manifest = json.loads((result.folder / names.MANIFEST).read_text(encoding="utf-8"))
-        document |= {
-            "verdict": result.verdict,
-            "sentences": list(result.reasons),
-            "folder": str(result.folder),
-            "warnings": manifest["warnings"],
-            "headlines": {
-                name: [manifest[name][part] for part in ("n", "min", "mean", "max")] for name in HEADLINES
-            },
-        }
-        try:
-            document["redecoded"] = redecode(result.folder).verdict
-        except TailscopeError as error:
-            document["redecoded"] = str(error)
-    return 0 if result.verdict == COMPLETE else 1
 
 
 if __name__ == "__main__":
