@@ -42,6 +42,8 @@ _CONTEXT: dict[str, Any] = {
     },
 }
 
+Function = Callable[..., int | None]
+"""What does a command's work, and returns its exit status."""
 Decorator = Callable[[Callable[..., Any]], Callable[..., Any]]
 
 
@@ -74,14 +76,12 @@ _HEADINGS: dict[click.Command, str] = {}
 json_option = option("--json", "as_json", "print JSON")
 
 
-def declare(
-    section: str, *, of_checkout: bool = False
-) -> Callable[[Callable[..., int | None]], cloup.Command]:
+def declare(section: str, *, of_checkout: bool = False) -> Callable[[Function], cloup.Command]:
     """Makes a function a command; its docstring is the help. One `of_checkout` works on the bench's
     own sources, which an installed program has not: there it is refused in a sentence.
     """
 
-    def made(function: Callable[..., int | None]) -> cloup.Command:
+    def made(function: Function) -> cloup.Command:
         @wraps(function)
         def refuse(**_: object) -> None:
             raise click.UsageError(
@@ -96,11 +96,11 @@ def declare(
     return made
 
 
-def packed(kind: type, name: str) -> Callable[[Callable[..., int | None]], Callable[..., int | None]]:
+def packed(kind: type, name: str) -> Callable[[Function], Function]:
     """Gives a function the options that are fields of a dataclass as an argument of this name."""
     names = {field.name for field in fields(kind)}
 
-    def pack(function: Callable[..., int | None]) -> Callable[..., int | None]:
+    def pack(function: Function) -> Function:
         @wraps(function)
         def called(**values: object) -> int | None:
             own = {field: values.pop(field) for field in names & {*values}}

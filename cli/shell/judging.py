@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from base.files.whole import write_bytes
-from cli.shell.declare import json_option, option, packed
+from cli.shell.declare import Decorator, Function, json_option, option, packed
 from cli.shell.project import project
 from cli.shell.values import FILE, OUTPUT, OptionError, Value
 
@@ -187,7 +187,6 @@ def _allowance(word: str) -> Allowance | None:
 
 
 _AMOUNT = "a share such as 5% or a number of cycles, vanished, polling, or several with commas"
-_Command = Callable[..., int | None]
 _OF_RUNS = (
     option(
         "--limit",
@@ -217,8 +216,8 @@ _OF_PROGRAMS = (
 )
 
 
-def _with(options: Sequence[Callable[[_Command], _Command]], function: _Command) -> _Command:
-    made: _Command = json_option(packed(Judging, "judging")(function))
+def _with(options: Sequence[Decorator], function: Function) -> Function:
+    made: Function = json_option(packed(Judging, "judging")(function))
     for add in reversed(options):
         made = add(made)
     return made
