@@ -8,7 +8,7 @@ import subprocess
 import sys
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from tailscope._errors import Error
 
@@ -16,6 +16,10 @@ if TYPE_CHECKING:
     from base.files.printable import printable_values
 else:
     from tailscope._program.base.files.printable import printable_values
+
+Document: TypeAlias = dict[str, Any]
+"""The JSON that a command prints."""
+FilePath: TypeAlias = str | os.PathLike[str]
 
 __tracebackhide__ = True  # pytest shows the line of the test
 
@@ -32,7 +36,7 @@ def command() -> list[str]:
     return [sys.executable, "-P", "-m", "cli" if _checkout() else "tailscope"]
 
 
-def ask(*words: str) -> dict[str, Any]:
+def ask(*words: str) -> Document:
     """Runs a command with `--json`, and returns the document that it prints.
 
     Raises Error, with the program's sentence and exit status, where it has none.
@@ -40,7 +44,7 @@ def ask(*words: str) -> dict[str, Any]:
     status, output, said = _run([*command(), *words])
     if status not in _WITH_DOCUMENT or not output.strip():
         raise Error(_sentence(said, status), status)
-    document: dict[str, Any] = printable_values(json.loads(output))
+    document: Document = printable_values(json.loads(output))
     return document
 
 

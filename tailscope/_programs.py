@@ -6,13 +6,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from functools import cached_property
-from os import PathLike, fspath
-from typing import Any, Literal, TypeAlias, Unpack, get_args
+from os import fspath
+from typing import Literal, TypeAlias, Unpack, get_args
 
 from pydantic import Field
 
 from tailscope._base import BoardOptions, Statistics
-from tailscope._bench import ask, options
+from tailscope._bench import Document, FilePath, ask, options
 from tailscope._errors import Error, NotComplete
 from tailscope._figures import NOTHING, Figure, Place, Row, calls
 
@@ -28,7 +28,7 @@ class Measured:
     `reasons` are sentences on why it is not all that the program does.
     """
 
-    def __init__(self, document: dict[str, Any], *, any_verdict: bool) -> None:
+    def __init__(self, document: Document, *, any_verdict: bool) -> None:
         self.document = document
         self.elf: str = document["elf"]
         self._any_verdict = any_verdict
@@ -62,14 +62,14 @@ class Measured:
             raise Error(refusal)
 
 
-def _checks(document: dict[str, Any], state: str) -> list[list[str]]:
+def _checks(document: Document, state: str) -> list[list[str]]:
     """Of each check of this state its sentences. After an update there is none."""
     subjects = document.get("judgement", {}).get("subjects", ())
     checks = [check for subject in subjects for check in subject["checks"] if check["state"] == state]
     return [[f"{check['name']}: {check['sentence']}", *check["named"]] for check in checks]
 
 
-def refusal_of(document: dict[str, Any]) -> str:
+def refusal_of(document: Document) -> str:
     """Why it cannot be said that the program is as good as its baseline; empty if it can."""
     subjects = document.get("judgement", {}).get("subjects", ())
     refused = [subject["refusal"] for subject in subjects if subject["refusal"]]
@@ -133,7 +133,7 @@ class Masks(Measured):
     or that its start-up never ended.
     """
 
-    def __init__(self, document: dict[str, Any], *, any_verdict: bool) -> None:
+    def __init__(self, document: Document, *, any_verdict: bool) -> None:
         self.until: str = document["until"]
         self.cycles: int = document["cycles"]
         """Of the whole run."""
@@ -200,7 +200,7 @@ class MasksOptions(ProgramOptions, total=False):
     explain: bool
 
 
-def masks(elf: str | PathLike[str], *, any_verdict: bool = False, **words: Unpack[MasksOptions]) -> Masks:
+def masks(elf: FilePath, *, any_verdict: bool = False, **words: Unpack[MasksOptions]) -> Masks:
     """Runs a program on the virtual board, and finds all that holds interrupts off.
 
     Raises NotComplete if the program stopped or hangs, or its start-up never ended, and Error.
@@ -208,7 +208,7 @@ def masks(elf: str | PathLike[str], *, any_verdict: bool = False, **words: Unpac
     return Masks(ask_program("masks", elf, words), any_verdict=any_verdict)
 
 
-def ask_program(command: str, elf: str | PathLike[str], words: Mapping[str, object]) -> dict[str, Any]:
+def ask_program(command: str, elf: FilePath, words: Mapping[str, object]) -> Document:
     """The document of a command about a program."""
     names = {"start": "from", "sections": "section"}
     typed = options(**{names.get(name, name): value for name, value in words.items()})
@@ -320,8 +320,8 @@ class Latency(Measured):
         raise Error(f"{self.elf}: the section {name!r} was never passed, or not asked for.")
 
     @property
-    def _waits(self) -> dict[str, Any]:
-        waits: dict[str, Any] | None = self.document.get("latency")
+    def _waits(self) -> Document:
+        waits: Document | None = self.document.get("latency")
         if waits is None:
             raise Error(f"{self.elf}: no interrupt was asked for; name one: irq='TIM2'.")
         return waits
@@ -347,9 +347,7 @@ class LatencyOptions(ProgramOptions, total=False):
     enable: int
 
 
-def latency(
-    elf: str | PathLike[str], *, any_verdict: bool = False, **words: Unpack[LatencyOptions]
-) -> Latency:
+def latency(elf: FilePath, *, any_verdict: bool = False, **words: Unpack[LatencyOptions]) -> Latency:
     """Pends an interrupt of a program at every cycle, and finds how long it waits.
 
     Raises NotComplete if a pend was lost or the run ended early, and Error.
@@ -370,7 +368,7 @@ class Bounds(Measured):
     """
 
     @property
-    def _rows(self) -> list[dict[str, Any]]:
+    def _rows(self) -> list[Document]:
         return [*self.document["sections"], *self.document["handlers"]]
 
     def _reasons(self) -> tuple[str, ...]:
@@ -404,10 +402,10 @@ class Bounds(Measured):
 class BoundsOptions(ProgramOptions, total=False):
     """Those of `bounds`."""
 
-    loops: str | PathLike[str]
+    loops: FilePath
 
 
-def bounds(elf: str | PathLike[str], *, any_verdict: bool = False, **words: Unpack[BoundsOptions]) -> Bounds:
+def bounds(elf: FilePath, *, any_verdict: bool = False, **words: Unpack[BoundsOptions]) -> Bounds:
     """Bounds how long a program can hold interrupts off, from its machine code.
 
     Raises NotComplete if something has no bound or took longer, and Error.

@@ -7,14 +7,13 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
-from os import PathLike
 from pathlib import Path
-from typing import Any, TypedDict, Unpack
+from typing import TypedDict, Unpack
 
 import polars as pl
 
 from tailscope import _base
-from tailscope._bench import ask, options
+from tailscope._bench import Document, FilePath, ask, options
 from tailscope._errors import Error, NotComplete
 from tailscope._figures import Timed
 
@@ -27,7 +26,7 @@ _OUTSIDE = "outside of all operations"
 class Explanation:
     """Why the worst sample took so long. `document` is the JSON of `explain` (the reference)."""
 
-    document: dict[str, Any]
+    document: Document
     place: str
     """A sentence: how far from which operation it begins."""
     parts: tuple[str, ...]
@@ -91,7 +90,7 @@ class Run:
     an attribute that is read first, nor by one that a later version adds.
     """
 
-    def __init__(self, folder: str | PathLike[str], *, any_verdict: bool = False) -> None:
+    def __init__(self, folder: FilePath, *, any_verdict: bool = False) -> None:
         self.folder = Path(folder)
         with _refusals():
             self.manifest = _base.read_manifest(self.folder / "run.json")
@@ -116,7 +115,7 @@ class Run:
         return self.verdict == "complete"
 
     @property
-    def document(self) -> dict[str, Any]:
+    def document(self) -> Document:
         """The whole of run.json, as JSON has it."""
         return self.manifest.as_json()
 
@@ -201,12 +200,12 @@ class RunOptions(TypedDict, total=False):
 
 
 def run(
-    scenario: str | PathLike[str],
+    scenario: FilePath,
     *,
-    allocator: str | PathLike[str],
+    allocator: FilePath,
     parameters: Mapping[str, object] | None = None,
     knobs: Mapping[str, int] | None = None,
-    folder: str | PathLike[str] | None = None,
+    folder: FilePath | None = None,
     any_verdict: bool = False,
     **more: Unpack[RunOptions],
 ) -> Run:

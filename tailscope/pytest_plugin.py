@@ -16,13 +16,13 @@ import zlib
 from collections.abc import Callable, Iterator
 from functools import partial
 from itertools import count
-from os import PathLike
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TypeVar
 
 import pytest
 
 import tailscope
+from tailscope._bench import Document, FilePath
 from tailscope._errors import Error
 from tailscope._figures import Cycles, Nanoseconds
 from tailscope._programs import Latency, Masks, ask_program, refusal_of
@@ -32,7 +32,7 @@ __tracebackhide__ = True  # pytest shows the line of the test
 FOLDER = "tailscope-baselines"
 _NOT_IN_A_NAME = re.compile(r"[^A-Za-z0-9_.-]+")
 _MOST_CHARACTERS = 150
-_KNOWN = pytest.StashKey[dict[tuple[object, ...], dict[str, Any]]]()
+_KNOWN = pytest.StashKey[dict[tuple[object, ...], Document]]()
 _Found = TypeVar("_Found", Masks, Latency)
 
 MeasureMasks = Callable[..., Masks]
@@ -106,7 +106,7 @@ class _Baselines:
         self,
         made: Callable[..., _Found],
         command: str,
-        elf: str | PathLike[str],
+        elf: FilePath,
         *,
         any_verdict: bool = False,
         allow: str | None = None,
@@ -124,9 +124,7 @@ class _Baselines:
             raise Error(_for_pytest(refusal))
         return result
 
-    def _answer(
-        self, command: str, elf: str | PathLike[str], options: dict[str, Any], path: Path
-    ) -> tuple[dict[str, Any], str]:
+    def _answer(self, command: str, elf: FilePath, options: Document, path: Path) -> tuple[Document, str]:
         """The document, and the sentence why it is held to no baseline, or why it becomes none."""
         if not self._update:
             document = self._remembered(command, elf, options, path if path.exists() else None)
@@ -137,9 +135,7 @@ class _Baselines:
             refusal = str(error)
         return self._remembered(command, elf, options, None), refusal
 
-    def _remembered(
-        self, command: str, elf: str | PathLike[str], options: dict[str, Any], baseline: Path | None
-    ) -> dict[str, Any]:
+    def _remembered(self, command: str, elf: FilePath, options: Document, baseline: Path | None) -> Document:
         """What a command says of a program; asked once in a session for files of the same content
         and the same words, unless it refuses to judge, as it names the baseline then.
         """
@@ -172,7 +168,7 @@ def _paths(node: pytest.Item) -> Iterator[Path]:
         yield folder / (f"{name}.toml" if number == 1 else f"{name}-{number}.toml")
 
 
-def _sha256(elf: str | PathLike[str]) -> str:
+def _sha256(elf: FilePath) -> str:
     """That of the file; "" if it cannot be read, which the bench says in its words."""
     try:
         return hashlib.sha256(Path(elf).read_bytes()).hexdigest()
