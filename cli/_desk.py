@@ -41,9 +41,9 @@ class Check:
         signals.Stopped.
         """
         try:
-            finding, *others = self.findings(desk)
-            if self.well and finding.words != self.virtual:
-                finding = self._sum([finding, *others])
+            findings = self.findings(desk)
+            skipped = self.virtual and desk.is_virtual
+            finding = self._sum(findings) if self.well and not skipped else findings[0]
         except TailscopeError as error:
             finding = Finding(self.key, "wrong", str(error))
         todo = (*finding.remedies, self.remedy) if finding.state in ("wrong", "odd") else finding.remedies

@@ -23,6 +23,7 @@ from quality.differential.encodings import (
     Encoding,
     Opcodes,
     Random,
+    Rows,
     is_memory,
     loads_pc,
 )
@@ -63,7 +64,7 @@ def exclusive_load(store: int) -> int:
     return LDREXB | base | target << 12 | store & 0x10
 
 
-def it_blocks(plain: Opcodes, rows: Sequence[Encoding], random: Random, wanted: int) -> list[Program]:
+def it_blocks(plain: Opcodes, rows: Rows, random: Random, wanted: int) -> list[Program]:
     """`wanted` IT blocks with random conditions and random bodies."""
     programs = []
     for _ in range(wanted):
@@ -124,7 +125,7 @@ class Batch:
 
 def assemble(
     programs: Sequence[Program],
-    rows: Sequence[Encoding],
+    rows: Rows,
     random: Random,
     *,
     counted: bool,

@@ -133,6 +133,10 @@ class Encoding:
         return (opcodes & np.uint32(self.mask)) == np.uint32(self.value)
 
 
+Rows = Sequence[Encoding]
+"""Of one core, in the order in which its decoder searches them."""
+
+
 def build() -> Path:
     """Builds the core's side of the test if it is out of date, and returns its path."""
     chosen = ("--locked", "--profile", "differential", "-p", "cortex-m", "--example", "differential")
@@ -150,7 +154,7 @@ def load(binary: Path, core: str = "cortex-m4") -> list[Encoding]:
     return [Encoding(**json.loads(line)) for line in listing.splitlines()]
 
 
-def described_by(rows: Sequence[Encoding], index: int, opcodes: Opcodes) -> Mask:
+def described_by(rows: Rows, index: int, opcodes: Opcodes) -> Mask:
     """Which opcodes have row `index` as the first that covers them."""
     row = rows[index]
     covered = row.covers(opcodes)
@@ -271,7 +275,7 @@ def needs_other_operands(row: Encoding, opcodes: Opcodes) -> Mask:
     return np.zeros(len(opcodes), bool)
 
 
-def draw(rows: Sequence[Encoding], index: int, random: Random, wanted: int) -> Opcodes:
+def draw(rows: Rows, index: int, random: Random, wanted: int) -> Opcodes:
     """`wanted` predictable opcodes of row `index`. They repeat if there are too few."""
     row = rows[index]
     free = np.uint32(~row.mask & row.width_mask)

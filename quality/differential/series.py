@@ -26,7 +26,7 @@ from quality.differential.batches import (
     Results,
     assemble,
 )
-from quality.differential.encodings import Encoding, Opcodes, Random
+from quality.differential.encodings import Opcodes, Random, Rows
 
 
 @dataclass(frozen=True)
@@ -209,7 +209,7 @@ def run(count: int, seed: int, core: Core = M4) -> Report:
 
 def parts(
     made: Sequence[Program],
-    rows: Sequence[Encoding],
+    rows: Rows,
     random: Random,
     *,
     counted: bool,
@@ -221,7 +221,7 @@ def parts(
         yield assemble(part, rows, random, counted=counted, odd_data=odd_data), part
 
 
-def round_of_batches(rows: Sequence[Encoding], random: Random, core: Core) -> Iterator[Batch]:
+def round_of_batches(rows: Rows, random: Random, core: Core) -> Iterator[Batch]:
     """The batches of a round: ROUND_CASES cases of each encoding, and IT blocks and sequences."""
     straight: list[Program] = []
     branching: list[Program] = []
