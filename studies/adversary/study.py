@@ -148,12 +148,7 @@ class Study:
         Raises BuildError, HostHeapError, SimulatorError, WriteError, signals.Stopped.
         """
         with ThreadPoolExecutor(self.jobs) as pool:
-            futures = [pool.submit(self._row, *pair, tell) for pair in self.pairs]
-            try:
-                for future in futures:
-                    yield future.result()
-            finally:
-                pool.shutdown(cancel_futures=True)
+            yield from pool.map(lambda pair: self._row(pair[0], pair[1], tell), self.pairs)
 
     def _row(self, allocator: str, what: What, tell: OnProgress) -> Row:
         if what == "fragmentation":

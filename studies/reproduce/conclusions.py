@@ -71,8 +71,11 @@ def summary(concluded: Sequence[Conclusion]) -> str:
     counts = Counter(conclusion.verdict for conclusion in concluded)
     if len(counts) == 1:
         return next(iter(counts))
-    plural = {HOLDS: ("holds", "hold"), REVERSES: ("reverses", "reverse"), UNTOLD: (UNTOLD, UNTOLD)}
-    return ", ".join(f"{counts[word]} {plural[word][counts[word] > 1]}" for word in plural if counts[word])
+    return ", ".join(
+        f"{counts[word]} {word.removesuffix('s') if counts[word] > 1 else word}"
+        for word in (HOLDS, REVERSES, UNTOLD)
+        if counts[word]
+    )
 
 
 def _conclusion(made: Beside, claim: Claim) -> Conclusion:
