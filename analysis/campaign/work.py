@@ -7,7 +7,7 @@ from __future__ import annotations
 import hashlib
 import json
 import tempfile
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cache
 from io import BytesIO
 from pathlib import Path
@@ -25,13 +25,15 @@ from base.paths import ROOT
 from base.run_folder import folder as names
 from base.run_folder.manifest import read_manifest
 from base.run_folder.quantities import KEYS
-from base.run_folder.tables import write_table
+from base.run_folder.tables import with_memory, write_table
 from capture import same
 from capture.acquisition.direct import Direct
 from capture.acquisition.sigrok import Sigrok
 from capture.acquisition.source import RunRequest, longest_s
+from capture.conduct import judge
 from capture.conduct import run as conduct
 from capture.desk.bench import BoardResource, read_bench
+from capture.summary.summary import summarise_run
 from firmware.build import catalogue, fit
 from firmware.build import image as firmware
 from firmware.build.catalogue import Allocator, allocators
@@ -251,30 +253,40 @@ def run(order: Order, scratch: Path, program: Path | None = None) -> Outcome:
 
 
 def _run(order: Order, image: FirmwareImage, scratch: Path, program: Path | None) -> Outcome:
-    with tempfile.TemporaryDirectory(prefix="run-", dir=scratch) as name:
-        request = RunRequest(
-            order.plan,
-            image,
-            f"{ENTRY}:{order.point.board}",
-            order.samplerate_hz,
-            records=RECORDS,
-            runs=Path(name),
-            bounds=bounds_of,
-            memory=memory_of_run,
-        )
-        folder = conduct(Direct(request, program) if order.capture == "direct" else Sigrok(request)).folder
-        if order.verify:
-            real = conduct(Sigrok(request)).folder
-            words = difference(real, folder)
-            if words is not None:
-                return Outcome(order.key, {**failed_row(order.key, order.point, words), "state": DIFFERS})
-        manifest, tables = read_manifest(folder / names.MANIFEST), {}
-        for what in TABLES:
-            packed = BytesIO()
-            # With the key of its run in front.
-            table = pl.read_parquet(folder / f"{what}.parquet")
-            write_table(packed, table.select(pl.lit(order.key).alias("key"), pl.all()))
-            tables[what] = packed.getvalue()
+    request = RunRequest(
+        order.plan,
+        image,
+        f"{ENTRY}:{order.point.board}",
+        order.samplerate_hz,
+        records=RECORDS,
+        bounds=bounds_of,
+        memory=memory_of_run,
+    )
+    if order.capture == "direct" and not order.verify:
+        # Nobody compares it, so it has no folder: to bring one to the disk takes 22 flushes.
+        evidence, setting = judge(*Direct(request, program).taken())
+        manifest, joined = summarise_run(evidence, setting), evidence.joined
+        tables = {
+            "operations": with_memory(joined.operations, setting.memory),
+            "interrupts": joined.interrupts,
+        }
+    else:
+        with tempfile.TemporaryDirectory(prefix="run-", dir=scratch) as name:
+            request = replace(request, runs=Path(name))
+            folder = conduct(Direct(request, program) if order.verify else Sigrok(request)).folder
+            if order.verify:
+                real = conduct(Sigrok(request)).folder
+                words = difference(real, folder)
+                if words is not None:
+                    return Outcome(order.key, {**failed_row(order.key, order.point, words), "state": DIFFERS})
+            manifest = read_manifest(folder / names.MANIFEST)
+            tables = {what: pl.read_parquet(folder / f"{what}.parquet") for what in TABLES}
+    packed = {}
+    for what, table in tables.items():
+        buffer = BytesIO()
+        # With the key of its run in front.
+        write_table(buffer, table.select(pl.lit(order.key).alias("key"), pl.all()))
+        packed[what] = buffer.getvalue()
     row = {name: value for name, value in index.finished(manifest).items() if name in COLUMNS}
     for quantity, summary in manifest.statistics.items():
         row |= {f"{quantity}_{name}": getattr(summary, name) for name in STATISTICS}
@@ -287,5 +299,5 @@ def _run(order: Order, image: FirmwareImage, scratch: Path, program: Path | None
             "verified": order.verify if order.capture == "direct" else None,
             "placement": order.point.placement,
         },
-        tables,
+        packed,
     )
