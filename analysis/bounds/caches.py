@@ -93,45 +93,30 @@ class Kept:
         entered = self.loops.get(node, frozenset()) - self.loops.get(before, frozenset())
         return sum(self.entering[loop] for loop in entered)
 
-
-def cached(
-    successors: Mapping[Node, Sequence[Node]],
-    lines: Callable[[Node], Lines],
-    costs: Costs,
-    hot: Hot,
-) -> Kept:
-    """What stays in the caches in the loops of a graph in which `hot` does anyway."""
-    lines_held = Kept(dict.fromkeys(successors, hot))
-    for which in (Hot(code=True), Hot(data=True)):
-        if hot | which != hot and (costs.code_cache if which.code else costs.data_cache):
-            _keep(lines_held, successors, lines, costs, which, set(successors))
-    return lines_held
-
-
-def _keep(
-    lines_held: Kept,
-    successors: Mapping[Node, Sequence[Node]],
-    lines: Callable[[Node], Lines],
-    costs: Costs,
-    which: Hot,
-    inside: set[Node],
-) -> None:
-    """Marks the outermost loops whose lines fit in a cache."""
-    for loop in _loops(successors, inside):
-        all_lines = reduce(or_, map(lines, loop))
-        fits = all_lines.fit(costs)
-        if fits | which == fits:
-            for node in loop:
-                number = frozenset({len(lines_held.entering)})
-                lines_held.loops[node] = lines_held.loops.get(node, frozenset()) | number
-                lines_held.hot[node] |= which
-            lines_held.entering.append(all_lines.first_reads(costs, which))
-            continue
-        outside = (following for u, following in successors.items() if u not in loop)
-        entries = {node for following in outside for node in following if node in loop}
-        entries = entries or {min(loop, key=repr)}
-        cut = {u: [v for v in following if v not in entries] for u, following in successors.items()}
-        _keep(lines_held, cut, lines, costs, which, loop)
+    def keep(
+        self,
+        successors: Mapping[Node, Sequence[Node]],
+        lines: Callable[[Node], Lines],
+        costs: Costs,
+        which: Hot,
+        inside: set[Node],
+    ) -> None:
+        """Marks the outermost loops of a graph whose lines fit in a cache."""
+        for loop in _loops(successors, inside):
+            all_lines = reduce(or_, map(lines, loop))
+            fits = all_lines.fit(costs)
+            if fits | which == fits:
+                for node in loop:
+                    number = frozenset({len(self.entering)})
+                    self.loops[node] = self.loops.get(node, frozenset()) | number
+                    self.hot[node] |= which
+                self.entering.append(all_lines.first_reads(costs, which))
+                continue
+            outside = (following for u, following in successors.items() if u not in loop)
+            entries = {node for following in outside for node in following if node in loop}
+            entries = entries or {min(loop, key=repr)}
+            cut = {u: [v for v in following if v not in entries] for u, following in successors.items()}
+            self.keep(cut, lines, costs, which, loop)
 
 
 def _loops(successors: Mapping[Node, Sequence[Node]], inside: set[Node]) -> Iterable[set[Node]]:

@@ -55,7 +55,7 @@ def step(operation: Instruction, state: State, read: Read) -> State:
     if done is None or left is None:
         only = done or left
         return state if only is None else only
-    return merge(done, left, widening=False)
+    return merge(done, left)
 
 
 def address_of(memory: Memory, state: State, here: int) -> Value:
@@ -214,11 +214,7 @@ def _loaded(state: State, place: Value, size: int, read: Read) -> Value:
     widest = number(0, (1 << bits) - 1) if size > 0 else number(-(1 << bits - 1), (1 << bits - 1) - 1)
     if place is not None and place[0] == STACK:
         stored = state.slots.get((place[1], abs(size))) if place[1] == place[2] else None
-        if stored is None or size == 4:
-            return stored if size == 4 else widest
-        low, high = (unsigned if size > 0 else signed)(stored)
-        fits = widest is not None and widest[1] <= low % WORD and high - low < 1 << bits
-        return stored if fits and size > 0 and high < 1 << bits else widest
+        return stored if size == 4 or (size > 0 and unsigned(stored)[1] < 1 << bits) else widest
     fixed = constant(place)
     result = None if fixed is None else read(fixed, abs(size))
     if result is None:

@@ -162,7 +162,7 @@ class Flow:
                 ):
                     continue
                 if target == back_to:
-                    back = edge.state if back is None else merge(back, edge.state, False)
+                    back = edge.state if back is None else merge(back, edge.state)
                     continue
                 state = states.get(target)
                 new = edge.state

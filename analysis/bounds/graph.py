@@ -22,12 +22,8 @@ _NUMBERS = {f"r{number}": number for number in range(16)}
 _NUMBERS |= {"sb": 9, "sl": 10, "fp": 11, "ip": 12, "sp": 13, "lr": 14, "pc": 15}
 SP, LR, PC = 13, 14, 15
 MASK_NAMES = {"primask", "basepri", "basepri_max", "faultmask"}
-_ALWAYS = (arm.ARM_CC_AL, arm.ARM_CC_INVALID)
-_CONDITIONS = ["al", "eq", "ne", "hs", "lo", "mi", "pl", "vs", "vc", "hi", "ls", "ge", "lt", "gt", "le", "al"]
-INVERSE = {
-    "eq": "ne", "ne": "eq", "hs": "lo", "lo": "hs", "mi": "pl", "pl": "mi", "vs": "vc", "vc": "vs",
-    "hi": "ls", "ls": "hi", "ge": "lt", "lt": "ge", "gt": "le", "le": "gt",
-}  # fmt: skip
+_CONDITIONS = ("eq", "ne", "hs", "lo", "mi", "pl", "vs", "vc", "hi", "ls", "ge", "lt", "gt", "le")
+INVERSE = {condition: _CONDITIONS[number ^ 1] for number, condition in enumerate(_CONDITIONS)}
 
 
 @dataclass(frozen=True, slots=True)
@@ -199,7 +195,7 @@ def lift(instruction: capstone.CsInsn, conditional: bool) -> Instruction:
         kind=kind,
         base=base,
         listed=tuple(listed),
-        condition="" if instruction.cc in _ALWAYS else _CONDITIONS[instruction.cc],
+        condition=("", *_CONDITIONS, "")[instruction.cc],
         conditional=conditional,
         sets_flags=bool(instruction.update_flags),
         operands=tuple(lifted),
@@ -349,7 +345,7 @@ class Disassembler:
             target = lifted.operands[0].number
             return ([target], False, None) if target in inside else ([], True, target)
         if name in ("tbb", "tbh"):
-            return self._table(lifted), False, None
+            return self._table(lifted, inside), False, None
         if name == "bx":
             if instruction.op_str == "lr":
                 return [], True, None
@@ -367,56 +363,42 @@ class Disassembler:
             if target := (word or 0) & ~1:
                 return [], True, target
         if loads and lifted.memory is not None and lifted.memory.index is not None:
-            return self._word_table(lifted, inside), False, None
+            return self._table(lifted, inside), False, None
         raise NoBoundError(f"{place} computes where it goes ({instruction.op_str}).")
 
-    def _table(self, branch: Instruction) -> list[int]:
-        """The targets of TBB or TBH. The comparison before it tells how many there are."""
-        count, memory = self._entries(branch), branch.memory
-        if not count or memory is None or memory.base != PC:
-            raise NoBoundError(f"{self._program.place(branch.address)} branches by a table of unknown size.")
-        width = 1 if branch.name == "tbb" else 2
-        base = branch.address + 4
-        entries = self._program.code(base, count * width)
-        steps = [entries[at : at + width] for at in range(0, len(entries), width)]
-        return sorted({base + 2 * int.from_bytes(step, "little") for step in steps})
-
-    def _word_table(self, branch: Instruction, inside: range) -> list[int]:
-        """The targets of LDR PC, [table, index, LSL #2], where ADR names the table, or ADDW of the
-        PC, which is the same (ARM DDI 0403E, A7.7.7).
+    def _table(self, branch: Instruction, inside: range) -> list[int]:
+        """The targets of TBB or TBH, or of LDR PC, [table, index, LSL #2], where ADR names the
+        table, or ADDW of the PC, which is the same (ARM DDI 0403E, A7.7.7). The comparison before
+        it tells how many there are.
         """
-        count = self._entries(branch)
+        memory, pc = branch.memory, branch.address + 4
+        before = range(branch.address - _COMPARISON_BYTES, branch.address, 2)
+        recent = [self._decoded[at] for at in before if at in self._decoded]
+        counts = [
+            code.operands[1].number + 1
+            for code in recent
+            if code.name == "cmp"
+            and memory
+            and code.target == memory.index
+            and code.operands[1].register is None
+        ]
+        width = {"tbb": 1, "tbh": 2}.get(branch.name, 4)
         tables = [
-            (recent.address + 4 & ~3) + recent.operands[-1].number & 0xFFFF_FFFF
-            for recent in self._recent(branch)
-            if branch.memory and recent.operands and recent.operands[0].register == branch.memory.base
-            if recent.name == "adr"
+            (code.address + 4 & ~3) + code.operands[-1].number & 0xFFFF_FFFF
+            for code in recent
+            if memory and width == 4 and code.target == memory.base
+            if code.name == "adr"
             or (
-                recent.name in ("add", "addw")
-                and len(recent.operands) == 3
-                and recent.operands[1].register == PC
-                and recent.operands[2].register is None
+                code.name in ("add", "addw")
+                and [operand.register for operand in code.operands[1:]] == [PC, None]
             )
         ]
-        if not count or not tables:
+        if width < 4 and memory and memory.base == PC:
+            tables = [pc]
+        if not counts or not tables:
             raise NoBoundError(f"{self._program.place(branch.address)} branches by a table of unknown size.")
-        entries = self._program.code(tables[-1], 4 * count)
-        words = {int.from_bytes(entries[at : at + 4], "little") & ~1 for at in range(0, len(entries), 4)}
-        return sorted(word for word in words if word in inside)
-
-    def _entries(self, branch: Instruction) -> int:
-        """How many entries a table of branches has; 0 if that is not known."""
-        counts = [
-            recent.operands[1].number + 1
-            for recent in self._recent(branch)
-            if recent.name == "cmp"
-            and branch.memory
-            and recent.operands[0].register == branch.memory.index
-            and recent.operands[1].register is None
-        ]
-        return counts[-1] if counts else 0
-
-    def _recent(self, branch: Instruction) -> list[Instruction]:
-        """The instructions right before one, in the order of their addresses."""
-        before = range(branch.address - _COMPARISON_BYTES, branch.address, 2)
-        return [self._decoded[at] for at in before if at in self._decoded]
+        entries = self._program.code(tables[-1], counts[-1] * width)
+        words = (int.from_bytes(entries[at : at + width], "little") for at in range(0, len(entries), width))
+        if width < 4:
+            return sorted({pc + 2 * word for word in words})
+        return sorted({word & ~1 for word in words if word & ~1 in inside})

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cache
 from importlib.metadata import version
 from pathlib import Path
@@ -238,31 +238,28 @@ def code_bounds(
     except ExplainError as error:
         return {name: _none(str(error)) for name in FACADES}
     loops = Loops(allocator, program.data_size("heap_region"), knobs, live_blocks=live_blocks)
-    marked = _Marked(elf, program, loops, flash_acr, apb_divider)
+    memories = costs.of_options(chip_of(elf))
+    of_flash = Costs(memories=memories)
+    if flash_acr is not None:
+        of_flash = Costs.of_flash(flash_acr, Memory.SRAM, memories)
+    # The heap hands out aligned blocks, and its own fields are words.
+    marked = _Marked(program, loops, replace(of_flash, apb_divider=apb_divider, aligned=True))
     return {name: marked.bound(facade) for name, facade in FACADES.items()}
 
 
+@dataclass(eq=False)
 class _Marked:
     """Bounds of what lies between the markers."""
 
-    def __init__(
-        self, elf: Path, program: Program, loops: Loops, flash_acr: int | None, apb_divider: int
-    ) -> None:
-        self._program = program
-        self._loops = loops
-        memories = costs.of_options(chip_of(elf))
-        self._costs = Costs(memories=memories)
-        if flash_acr is not None:
-            self._costs = Costs.of_flash(flash_acr, Memory.SRAM, memories)
-        # The heap hands out aligned blocks, and its own fields are words.
-        self._costs = replace(self._costs, apb_divider=apb_divider, aligned=True)
-        self._disassembler = Disassembler(program)
-        self._known: dict[tuple[frozenset[str], Memory, bool], Sections] = {}
+    program: Program
+    loops: Loops
+    costs: Costs
+    _engines: dict[tuple[frozenset[str], Memory, bool], Sections] = field(default_factory=dict)
 
     def bound(self, facade: str) -> SectionBound:
         """The bound of the section in `facade`; if there is none it says why."""
         try:
-            functions = [self._program.function(name) for name in (facade, BEGIN, END)]
+            functions = [self.program.function(name) for name in (facade, BEGIN, END)]
             if not all(functions):
                 raise NoBoundError(f"The image has no {facade} with markers.")
             entry, begin, end = (function.address for function in functions if function)
@@ -277,37 +274,38 @@ class _Marked:
                 raise NoBoundError(min(price.why_not))
         except (ExplainError, NoBoundError) as error:
             return _none(str(error))
-        names = {function.name for function in map(self._program.function_at, called) if function}
+        names = {function.name for function in map(self.program.function_at, called) if function}
         return SectionBound(
             instructions=count.cycles,
             cycles=price.cycles,
-            region_decided=any(map(self._loops.grows, names)),
+            region_decided=any(map(self.loops.grows, names)),
             why_not=None,
         )
 
     def _engine(self, facade: str, memory: Memory, counts: bool = False) -> Sections:
         """All sections that are seen with the same assumptions share what is found."""
-        never = self._loops.never(facade)
+        never = self.loops.never(facade)
         key = (never, memory, counts)
-        if key not in self._known:
-            stated_loops = Stated(passes=self._loops.passes, never=never)
-            cells = [cell for cell in (self._program.variable(_SUSPENDED),) if cell is not None]
-            costs = replace(self._costs, unknown=memory, counts=counts)
-            self._known[key] = Sections(self._program, cells, stated_loops, costs)
-        return self._known[key]
+        if key not in self._engines:
+            stated = Stated(passes=self.loops.passes, never=never)
+            cell = self.program.variable(_SUSPENDED)
+            costs = replace(self.costs, unknown=memory, counts=counts)
+            self._engines[key] = Sections(self.program, () if cell is None else (cell,), stated, costs)
+        return self._engines[key]
 
     def _memory(self, entries: Iterable[int]) -> Memory:
         """What a pointer may go to of which nothing is known: the heap lies in the SRAM, but a
         function that has the address of constants may load from the flash.
         """
+        disassembler = Disassembler(self.program)
         for entry in entries:
-            for code in self._disassembler.flow(entry).instructions.values():
+            for code in disassembler.flow(entry).instructions.values():
                 if code.text.startswith("movt"):
                     names = int(code.text.rpartition("#")[2], 0) << 16 in FLASH
                 elif code.literal is None:
                     names = code.text.startswith("adr")
                 else:
-                    word = int.from_bytes(self._program.code(code.literal, 4), "little")
+                    word = int.from_bytes(self.program.code(code.literal, 4), "little")
                     # Odd addresses are those of functions.
                     names = word in FLASH and word % 2 == 0
                 if names:

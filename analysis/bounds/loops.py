@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import reduce
 from typing import NamedTuple
 
 from analysis.bounds.flow import Body, Flow, Node, Solved
@@ -25,7 +26,6 @@ from analysis.bounds.values import (
     minus,
     number,
     plus,
-    relative,
     signed,
     unsigned,
 )
@@ -93,13 +93,9 @@ class Loops:
         passes = self.stated.passes(solved.body.name, lines)
         if passes is not None:
             return passes
-        limits = [
-            passes
-            for passes in (_written(solved, head, inner), self._by_code(solved, head, inner))
-            if passes is not None
-        ]
-        if limits:
-            return min(limits)
+        limits = _written(solved, head, inner), self._by_code(solved, head, inner)
+        if any(limit is not None for limit in limits):
+            return min(limit for limit in limits if limit is not None)
         hint = self.stated.hints(solved.body.name, lines, addresses)
         if isinstance(hint, int):
             # After the last lap the condition may be looked at once more.
@@ -169,16 +165,10 @@ class _Test(NamedTuple):
 
 def _at_entry(solved: Solved, head: Node, inner: set[Node]) -> State | None:
     """What holds at the head when the loop is entered."""
-    state: State | None = None
-    if head == solved.start:
-        state = solved.begin.copy()
+    states = [solved.begin] if head == solved.start else []
     for node, edges in solved.edges.items():
-        if node in inner:
-            continue
-        for edge in edges:
-            if edge.target == head:
-                state = edge.state if state is None else merge(state, edge.state, False)
-    return state
+        states += [edge.state for edge in edges if edge.target == head and node not in inner]
+    return reduce(merge, states) if states else None
 
 
 def _counted(flow: Flow, solved: Solved, head: Node, inner: set[Node], first: State) -> int | None:
@@ -282,8 +272,7 @@ def _moves(value: Value, names: Names, back: State) -> tuple[int, int] | None:
         return (0, 0) if value[1] == value[2] else None
     if value[0] not in names:
         return None
-    where = names[value[0]]
-    after = back.registers[where] if isinstance(where, int) else back.slots.get(where)
+    after = back.at(names[value[0]])
     if after is None or after[0] != value[0] or value[1] != value[2]:
         return None
     return after[1:]
@@ -293,9 +282,7 @@ def _first(value: Value, names: Names, first: State) -> Value:
     """What a value is in the first lap."""
     if value is None or value[0] not in names:
         return value
-    where = names[value[0]]
-    held = first.registers[where] if isinstance(where, int) else first.slots.get(where)
-    return plus(held, relative("", value[1], value[2]))
+    return plus(first.at(names[value[0]]), number(*value[1:]))
 
 
 def _until_equal(condition: str, apart: Value, moves: tuple[int, int]) -> int | None:
@@ -356,12 +343,8 @@ def _unrolled(
             return laps
         back = back.copy()
         back.named(name)
-        if _alike(state, back):
+        if covers(state, back) and covers(back, state):
+            # One that says more may lead to the loop's end.
             return None
         state = back
     return None
-
-
-def _alike(state: State, other: State) -> bool:
-    """Whether two states say the same. One that says more may lead to the loop's end."""
-    return covers(state, other) and covers(other, state)

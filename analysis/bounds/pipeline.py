@@ -11,9 +11,11 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable
 from contextlib import suppress
 from dataclasses import dataclass, field, fields, replace
+from functools import partial, reduce
+from operator import or_
 from typing import NamedTuple
 
-from analysis.bounds.caches import AHEAD_BYTES, CODE_END, COLD, UNKNOWN, Fetch, Hot, Kept, Lines, cached
+from analysis.bounds.caches import AHEAD_BYTES, CODE_END, COLD, UNKNOWN, Fetch, Hot, Kept, Lines
 from analysis.bounds.costs import Costs, Memory, divide_cycles
 from analysis.bounds.effects import accessed, accessed_zeros, divided
 from analysis.bounds.flow import NOWHERE, RETURN, Called, Edge, Flow, Node, Solved
@@ -475,14 +477,22 @@ class Timed:
 
     def cached(self, solved: Solved, kind: str, hot: Hot) -> Kept:
         """Which lines stay in the caches in the loops of a function, where a mask is set."""
-        if self.costs.certain or (hot.code >= self.costs.code_cache and hot.data >= self.costs.data_cache):
-            return Kept(dict.fromkeys(solved.states, hot))
+        kept = Kept(dict.fromkeys(solved.states, hot))
+        if self.costs.counts:
+            return kept
         held = {node for node in solved.states if node[1].holds(kind)}
         after = {
             node: [edge.target for edge in solved.edges[node] if edge.target in held] if node in held else []
             for node in solved.states
         }
-        return cached(after, lambda node: self._lines_of(solved, node), self.costs, hot)
+        of_node = partial(self._lines_of, solved)
+        for which, cache in (
+            (Hot(code=True), self.costs.code_cache),
+            (Hot(data=True), self.costs.data_cache),
+        ):
+            if cache and hot | which != hot:
+                kept.keep(after, of_node, costs, which, set(after))
+        return kept
 
     def _lines_of(self, solved: Solved, node: Node) -> Lines:
         """The lines that a node reads, with those of what it calls."""
@@ -502,8 +512,6 @@ class Timed:
         """The lines that a function reads, with those of what it calls."""
         if id(solved) not in self._footprints:
             self._footprints[id(solved)] = UNKNOWN  # if it calls itself
-            lines = Lines()
-            for node in solved.states:
-                lines |= self._lines_of(solved, node)
-            self._footprints[id(solved)] = lines
+            of_nodes = map(partial(self._lines_of, solved), solved.states)
+            self._footprints[id(solved)] = reduce(or_, of_nodes)
         return self._footprints[id(solved)]

@@ -64,6 +64,10 @@ class State:
     escaped: float = inf
     aligned: dict[int, int] = field(default_factory=dict)
 
+    def at(self, where: int | Slot) -> Value:
+        """What a register or a place holds."""
+        return self.registers[where] if isinstance(where, int) else self.slots.get(where)
+
     def copy(self) -> State:
         return State(
             self.registers.copy(),
@@ -173,7 +177,7 @@ def entry(arguments: tuple[Value, ...]) -> State:
     return State(registers)
 
 
-def merge(state: State, other: State, widening: bool, limits: tuple[int, ...] = ()) -> State:
+def merge(state: State, other: State, widening: bool = False, limits: tuple[int, ...] = ()) -> State:
     """What holds in both; with `widening` what changes is let go, so that repeating it ends: up to
     the next of the `limits` of the function, if there is one.
     """
