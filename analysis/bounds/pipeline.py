@@ -485,11 +485,8 @@ class Timed:
             node: [edge.target for edge in solved.edges[node] if edge.target in held] if node in held else []
             for node in solved.states
         }
-        of_node = partial(self._lines_of, solved)
-        for which, cache in (
-            (Hot(code=True), self.costs.code_cache),
-            (Hot(data=True), self.costs.data_cache),
-        ):
+        of_node, costs = partial(self._lines_of, solved), self.costs
+        for which, cache in ((Hot(code=True), costs.code_cache), (Hot(data=True), costs.data_cache)):
             if cache and hot | which != hot:
                 kept.keep(after, of_node, costs, which, set(after))
         return kept
