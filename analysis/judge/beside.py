@@ -247,15 +247,14 @@ def _statistics(key: str, before: Statistics | None, now: Statistics | None, sha
         return Check(word, "cannot say", "The baseline has nothing of it.")
     if now is None or before.by_name.keys() - now.by_name.keys():
         return Check(word, "cannot say", "The run lacks statistics that the baseline has, or its budget.")
-    changes = {}
+    changes = []
     for name, values in before.by_name.items():
         change, uncertain = difference(values, now.by_name[name], share)
         uncertain += float(before.budget) + float(now.budget)
-        changes[name] = (change, f"{name.replace('_', '.')} {change:+,.1f} ± {uncertain:,.1f} {unit}")
-        if abs(change) <= uncertain:
-            changes[name] = (0.0, changes[name][1])
+        if abs(change) > uncertain:
+            changes.append((change, f"{name.replace('_', '.')} {change:+,.1f} ± {uncertain:,.1f} {unit}"))
     for state, sign in (("worse", 1), ("better", -1)):
-        words = ", ".join(words for change, words in changes.values() if change * sign > 0)
+        words = ", ".join(words for change, words in changes if change * sign > 0)
         if words:
             return Check(word, state, f"Beyond scatter and budgets: {words}.")  # type: ignore[arg-type]
     return Check(word, "as good", "Within scatter and error budgets.")

@@ -78,13 +78,10 @@ def _judge(baseline: Baseline | None, runs: list[StoredRun], limits: Sequence[Li
         entry, before = _entry_of(baseline, first)
     except GateError as error:
         return Judgement(first.name, within, str(error), folders)
-    figures = entry.figures
-    if figures.exact:
-        checks = beside.judge_exact(entry, before, first)
-        notes = [*beside.notes(before, first)]
+    if entry.figures.exact:
+        checks, notes = beside.judge_exact(entry, before, first), [*beside.notes(before, first)]
     else:
-        checks = beside.judge_repeated(entry, before, runs)
-        notes = []
+        checks, notes = beside.judge_repeated(entry, before, runs), []
     states = {check.state for check in checks}
     if "better" in states and states <= {"better", "as good", "not judged"}:
         notes.append("It is better than the baseline: update it with --update.")
