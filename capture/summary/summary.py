@@ -151,10 +151,10 @@ def _interrupt_counts(evidence: Evidence) -> dict[str, Any]:
     return {
         "stimuli": stimuli.height,
         "answered": stimuli["isr_latency_ns"].count(),
-        "merged": int(stimuli["isr_merged"].sum()),
-        "task_merged": int(stimuli["task_merged"].sum()),
-        "open": int(stimuli["isr_open"].sum()),
-        "task_open": int(stimuli["task_open"].sum()),
+        "merged": stimuli["isr_merged"].sum(),
+        "task_merged": stimuli["task_merged"].sum(),
+        "open": stimuli["isr_open"].sum(),
+        "task_open": stimuli["task_open"].sum(),
         "isr_entries": stat and stat.isr_entries,
         "task_wakes": stat and stat.task_wakes,
         "control_stimuli": interrupts.height - stimuli.height,
@@ -264,7 +264,7 @@ def _clock(evidence: Evidence) -> dict[str, Any]:
     }
 
 
-def _tick(evidence: Evidence) -> dict[str, int] | None:
+def _tick(evidence: Evidence) -> dict[str, Any] | None:
     """The kernel's tick, and how many answers it may have delayed."""
     tick, interrupts = evidence.log.first(TickRecord), evidence.joined.interrupts
     if tick is None:
@@ -273,9 +273,9 @@ def _tick(evidence: Evidence) -> dict[str, int] | None:
     return {
         "period_cycles": tick.period_cycles,
         "handler_cycles": tick.handler_cycles,
-        "interrupts_touched": int(answered["tick"].sum()),
-        "controls_touched": int(interrupts.filter("control")["tick"].sum()),
-        "task_wakes_touched": int(answered.drop_nulls("task_latency_ns")["task_tick"].sum()),
+        "interrupts_touched": answered["tick"].sum(),
+        "controls_touched": interrupts.filter("control")["tick"].sum(),
+        "task_wakes_touched": answered.drop_nulls("task_latency_ns")["task_tick"].sum(),
     }
 
 
@@ -285,7 +285,7 @@ def _latency_agreement(witness: LatencyWitness) -> dict[str, Any]:
     worst = compared.row(compared["apart_cycles"].arg_max() or 0, named=True) if compared.height else {}
     return {
         "n": compared.height,
-        "answers": int(compared["number"].sum()),
+        "answers": compared["number"].sum(),
         "offset_cycles": offset and offset.cycles,
         "offset_uncertainty_cycles": offset and offset.uncertainty_cycles,
         "worst_disagreement_cycles": worst.get("apart_cycles"),
