@@ -77,19 +77,15 @@ class Calls:
                     if int.from_bytes(program.code(literal, 4), "little") in cells:
                         self.changing.add(own)
         self.raised = [kind for kind in KINDS if kind in raised]
-        self.touching = self._with_callers(self.changing)
+        self.touching = reaching(self.changing, self.callees)
         """The functions of `changing`, and those that call one."""
-        floating = self._with_callers(floating | pointing) if floating else set()
+        floating = reaching(floating | pointing, self.callees) if floating else set()
         of_handlers = reached(vectors.values(), lambda entry: self.callees.get(entry, ()))
         # All may be, where a handler calls through a pointer.
         self.floating_in_handlers = floating & of_handlers if of_handlers.isdisjoint(pointing) else floating
         """The functions that a handler may run, and that may execute a floating-point instruction,
         or call one that does. What is called through a pointer may.
         """
-
-    def _with_callers(self, own: set[int]) -> set[int]:
-        """The functions with those that call them, also by way of others."""
-        return reaching(own, self.callees)
 
     @cached_property
     def circles(self) -> list[list[int]]:
@@ -172,7 +168,7 @@ class Contexts:
         """A call of the function at `entry` with nothing held off, of whose arguments nothing is
         known.
         """
-        return Called(entry, self.nothing_held, (None,) * 4)
+        return Called(entry, self.nothing_held)
 
     def matters(self, called: Called) -> bool:
         """Whether sections may begin or end in a call, or in what is called there. Of a large

@@ -82,7 +82,7 @@ class Called(NamedTuple):
 
     entry: int
     masks: Masks
-    arguments: tuple[Value, ...]
+    arguments: tuple[Value, ...] = (None,) * 4
     why_not: str = ""
 
 
@@ -240,7 +240,7 @@ class Flow:
                     if body.entry in self.vectors.values()
                     else _stray(body, last, after, self._loaded_from)
                 )
-                stray = Called(0, masks, (None,) * 4, why_not) if why_not else None
+                stray = Called(0, masks, why_not=why_not) if why_not else None
                 yield Edge((RETURN, masks), after, True, stray)
 
     def _loaded_from(self, name: str) -> int | None:
@@ -279,7 +279,7 @@ class Flow:
             escalates = masks.primask or masks.faultmask
             entry = self.vectors.get(HARD_FAULT if escalates else SERVICE_CALL, 0)
             why_not = "" if entry else f"SVC at {last.address:#010x} enters a handler that is not known."
-            yield Called(entry, masks, (None,) * 4, why_not)
+            yield Called(entry, masks, why_not=why_not)
             return
         if last.call is not None:
             yield self.limited(last.address, Called(last.call, masks, arguments))

@@ -377,12 +377,9 @@ class _Function:
         if overlaps and start > fetch.decoded(code.address, code.size):
             start -= 1
             fetch.advance(code.address, code.size)
-        if code.conditional and (cycles != 1 or code.accesses):
-            fetch.exact = False
-        if name in ("udiv", "sdiv"):
-            fetch.exact = False
+        may_skip = code.conditional and (cycles != 1 or code.accesses)
+        fetch.exact &= not (may_skip or name in ("udiv", "sdiv") or unaligned)
         start += unaligned
-        fetch.exact &= not unaligned
         if code.accesses or code.loads:
             start += core.stored and name in _LONGER_BEHIND_STORES
             start = self._access(core, code, address, memory, start)
