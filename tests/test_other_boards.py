@@ -1,5 +1,6 @@
 """Boards other than the default, simulated from reset to verdict, and what is refused of them."""
 
+import json
 import subprocess
 import sys
 from pathlib import Path
@@ -9,6 +10,7 @@ import pytest
 
 from analysis.bounds.image import code_bounds
 from analysis.explain import explanation
+from analysis.program.masks.timeline import run_timeline
 from base.paths import ROOT
 from base.run_folder.manifest import read_manifest
 from base.run_folder.records import Boot, parse
@@ -45,7 +47,16 @@ def test_a_run_is_complete_and_its_worst_section_replayed_on_the_same_chip(
     boot = parse((result.folder / "uart.log").read_bytes()).first(Boot)
     assert boot is not None
     assert (boot.version, boot.board) == (7, board)
-    assert explanation.explain(result.folder)
+    (section,) = explanation.explain(result.folder, "section")
+    file = tmp_path / "timeline.json"
+    run_timeline(result.folder, section, None).write(file)
+    slices = [
+        event for event in json.loads(file.read_text(encoding="utf-8"))["traceEvents"] if "dur" in event
+    ]
+    (worst,) = [event for event in slices if "value_ns" in event["args"]]
+    middle = worst["ts"] + worst["dur"] / 2
+    around = {event["name"] for event in slices if event["ts"] <= middle <= event["ts"] + event["dur"]}
+    assert around & {"basepri 0x50", "primask"}
 
 
 @pytest.mark.parametrize(("board", "cycles"), [("nucleo-l476rg", 16), ("nucleo-f446re", 13)])

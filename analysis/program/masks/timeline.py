@@ -21,7 +21,7 @@ from base.run_folder.named_quantities import NAMED
 from base.run_folder.tables import read_operations
 from base.timeline import Timeline
 from simulator import masks as simulator
-from simulator.program import UserProgram
+from simulator.program import user_program
 
 
 def add(made: Timeline, report: MaskReport) -> None:
@@ -82,7 +82,7 @@ def run_timeline(
         at_ns = begin_ns + call.begin_cycle * cycle_ns
         last_ns = at_ns + call.cycles * cycle_ns
         made.slice("explained", "calls", call.name, at_ns, last_ns, cycles=call.cycles, source=call.source)
-    program = UserProgram(elf_of(read_manifest(folder / names.MANIFEST), allocator))
+    program = user_program(elf_of(read_manifest(folder / names.MANIFEST), allocator))
     image = read_observed(folder, names.IMAGE)
     until = f"{edges.total_samples * NS_PER_S // edges.samplerate_hz}ns"
     subject = Subject.of(program, until, start=RESET)
