@@ -8,14 +8,13 @@ from dataclasses import dataclass, replace
 
 import polars as pl
 
-from base.run_folder.quantities import LATENCY, SECTION
+from base.run_folder.quantities import LATENCY
 from base.run_index import configuration
-from dashboards.blocks import ByLimit, Cell, Column, Grid, Group, Sample
+from dashboards.blocks import ByLimit, Cell, Column, Grid, Group
 from dashboards.formatting import grouped, spoken
 from dashboards.loaded.lanes import Lane, Waiter
 from dashboards.loaded.series import Series
-from dashboards.tables import line_of, plain
-from dashboards.waveforms import worst_key
+from dashboards.tables import behind, line_of, plain
 
 _LEGEND = (
     "The longest possible wait is the longest masked section and the entry; the number opens its instant. "
@@ -144,9 +143,7 @@ def answer(scenario: str, series: Sequence[Series], lanes: Sequence[Lane], *, le
         lines = []
         for waiter in lane.waiters:
             run, wait = waiter.series.run, waiter.wait
-            key = worst_key(run, SECTION if wait.by == "section" else lane.quantity)
-            sample = None if key is None else Sample(run.id, key)
-            worst = plain(waiter.possible_ns, "ns", sign=wait.at_least, sample=sample)
+            worst = plain(waiter.possible_ns, "ns", sign=wait.at_least, sample=behind(waiter.series))
             summary = run.summary(lane.quantity)
             cells = (
                 replace(worst, share_percent=100 * waiter.possible_ns / longest if longest else 0.0),

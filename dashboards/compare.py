@@ -17,7 +17,7 @@ from analysis.compare.findings import join, met_otherwise
 from base.run_index import configuration
 from base.text_table import TextTable
 from dashboards.blocks import Chart
-from dashboards.figures.chart import style, thin
+from dashboards.figures.chart import legended, thin
 from dashboards.loaded.series import MUTED, SHADES
 from dashboards.page.templates import Sheet
 
@@ -41,21 +41,17 @@ def charts(compared: Compared) -> list[Chart]:
         ("met by more or fewer", True, MUTED, "circle-open"),
     ):
         part = table.filter(pl.col("otherwise") == otherwise)
-        figure.add_trace(
-            go.Scatter(
-                x=part["seq"].to_numpy(),
-                y=part["change"].to_numpy(),
-                name=name,
-                mode="markers",
-                marker={"color": colour, "size": 5, "symbol": symbol},
-                hovertemplate=f"operation %{{x:,}}: %{{y:+,}} cycles<extra>{name}</extra>",
-            )
+        figure.add_scatter(
+            x=part["seq"].to_numpy(),
+            y=part["change"].to_numpy(),
+            name=name,
+            mode="markers",
+            marker_color=colour,
+            marker_size=5,
+            marker_symbol=symbol,
+            hovertemplate=f"operation %{{x:,}}: %{{y:+,}} cycles<extra>{name}</extra>",
         )
-    style(figure, _HEIGHT_PX)
-    thin(figure)
-    figure.update_layout(margin={"t": 40}, showlegend=True)
-    figure.update_xaxes(title_text="operation")
-    figure.update_yaxes(title_text="longer in B by (cycles)")
+    thin(legended(figure, _HEIGHT_PX, "operation", "longer in B by (cycles)"))
     a, b = (run.name for run in (compared.a, compared.b))
     counted = f"n = {table.height:,} operations · A {a} · B {b}"
     title = "How much each critical section changed"

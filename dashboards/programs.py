@@ -24,7 +24,7 @@ from analysis.program.masks.worst import name_of
 from analysis.program.parts import Part
 from base.text_table import TextTable
 from dashboards.blocks import Chart
-from dashboards.figures.chart import style, thin
+from dashboards.figures.chart import legended, thin
 from dashboards.formatting import MISSING, grouped
 from dashboards.loaded.series import INK, SHADES
 from dashboards.page.templates import Sheet
@@ -97,32 +97,24 @@ def mask_charts(report: MaskReport) -> Iterator[Chart]:
     )
 
 
-def _styled(figure: go.Figure, abscissa: str, height_px: int = _HEIGHT_PX, top_px: int = 60) -> go.Figure:
-    style(figure, height_px)
-    figure.update_layout(margin={"t": top_px}, showlegend=True)
-    figure.update_xaxes(title_text=abscissa)
-    return figure
-
-
 def _survival(tables: Tables) -> go.Figure:
     figure = go.Figure()
     for (name, rows), colour in zip(tables.items(), cycle(SHADES), strict=False):
         ns, counts = np.unique([it.ns or 0.0 for it in rows], return_counts=True)
-        figure.add_trace(
-            go.Scatter(
-                x=ns / _NS_PER_US,
-                # The share of intervals at least as long.
-                y=counts[::-1].cumsum()[::-1] / len(rows),
-                name=name,
-                mode="lines+markers",
-                marker={"size": 5},
-                line={"color": colour, "shape": "vh"},
-                hovertemplate="%{y:.4~g} at or above %{x:,.6~g} µs",
-            )
+        figure.add_scatter(
+            x=ns / _NS_PER_US,
+            # The share of intervals at least as long.
+            y=counts[::-1].cumsum()[::-1] / len(rows),
+            name=name,
+            mode="lines+markers",
+            marker_size=5,
+            line_color=colour,
+            line_shape="vh",
+            hovertemplate="%{y:.4~g} at or above %{x:,.6~g} µs",
         )
-    figure.update_yaxes(title_text="share at or above", type="log", dtick=1, exponentformat="power")
+    legended(figure, _HEIGHT_PX, "µs", "share at or above", 60)
+    figure.update_yaxes(type="log", dtick=1, exponentformat="power")
     figure.update_xaxes(type="log")
-    _styled(figure, "µs")
     thin(figure)
     return figure
 
@@ -130,20 +122,19 @@ def _survival(tables: Tables) -> go.Figure:
 def _timeline(report: MaskReport, tables: Tables) -> go.Figure:
     figure = go.Figure()
     for (name, rows), colour in zip(tables.items(), cycle(SHADES), strict=False):
-        figure.add_trace(
-            go.Scatter(
-                x=[report.clock.ns(it.begin_cycle) / _NS_PER_MS for it in rows],
-                y=[(it.ns or 0.0) / _NS_PER_US for it in rows],
-                customdata=[f"{name_of(name, it.level, report.places)}, {it.cycles:,} cycles" for it in rows],
-                name=name,
-                mode="markers",
-                marker={"color": colour, "size": 8, "opacity": 0.7},
-                hovertemplate="%{customdata}, %{y:,.6~g} µs<br>at %{x:,.6~g} ms<extra></extra>",
-            )
+        figure.add_scatter(
+            x=[report.clock.ns(it.begin_cycle) / _NS_PER_MS for it in rows],
+            y=[(it.ns or 0.0) / _NS_PER_US for it in rows],
+            customdata=[f"{name_of(name, it.level, report.places)}, {it.cycles:,} cycles" for it in rows],
+            name=name,
+            mode="markers",
+            marker_color=colour,
+            marker_size=8,
+            marker_opacity=0.7,
+            hovertemplate="%{customdata}, %{y:,.6~g} µs<br>at %{x:,.6~g} ms<extra></extra>",
         )
-    figure.update_yaxes(title_text="µs", type="log")
-    _styled(figure, "ms since reset")
-    thin(figure)
+    figure.update_yaxes(type="log")
+    thin(legended(figure, _HEIGHT_PX, "ms since reset", "µs", 60))
     return figure
 
 
@@ -214,7 +205,8 @@ def _sections(shown: Sequence[Bounded]) -> go.Figure:
             x=[end for _, section in seen for end in (section.seen, section.cycles, None)],
             y=[row for row, _ in seen for _ in range(3)],
             mode="lines",
-            line={"color": "var(--off)", "width": 3},
+            line_color="var(--off)",
+            line_width=3,
             hoverinfo="skip",
         )
     )
@@ -222,18 +214,19 @@ def _sections(shown: Sequence[Bounded]) -> go.Figure:
         ("seen", [(row, section, section.seen) for row, section in seen], SHADES[0], "circle", 9),
         ("bound", [(row, section, section.cycles) for row, section in rows], INK, "line-ns-open", 14),
     ):
-        figure.add_trace(
-            go.Scatter(
-                name=name,
-                x=[cycles for _, _, cycles in points],
-                y=[row for row, _, _ in points],
-                mode="markers",
-                marker={"color": colour, "symbol": symbol, "size": size, "line": {"width": 3 * (size > 9)}},
-                customdata=[str(section) for _, section, _ in points],
-                hovertemplate="%{customdata}<br>%{x:,} cycles<extra>%{fullData.name}</extra>",
-            )
+        figure.add_scatter(
+            name=name,
+            x=[cycles for _, _, cycles in points],
+            y=[row for row, _, _ in points],
+            mode="markers",
+            marker_color=colour,
+            marker_symbol=symbol,
+            marker_size=size,
+            marker_line={"width": 3 * (size > 9)},
+            customdata=[str(section) for _, section, _ in points],
+            hovertemplate="%{customdata}<br>%{x:,} cycles<extra>%{fullData.name}</extra>",
         )
-    _styled(figure, "cycles", _AROUND_PX + _ROW_PX * len(shown), _TOP_PX)
+    legended(figure, _AROUND_PX + _ROW_PX * len(shown), "cycles", top_px=_TOP_PX)
     ends = [cycles for section in shown for cycles in (section.seen, section.cycles) if cycles]
     logarithmic = max(ends) > _WIDE * min(ends)
     figure.update_xaxes(type="log", dtick=1) if logarithmic else figure.update_xaxes(rangemode="tozero")
@@ -260,7 +253,7 @@ def _priorities(rows: Sequence[AtPriority]) -> go.Figure:
                 x=cycles,
                 y=labels,
                 orientation="h",
-                marker={"color": colour},
+                marker_color=colour,
                 hovertemplate="%{y}<br>%{x:,} cycles<extra>%{fullData.name}</extra>",
             )
             for (name, cycles), colour in zip(
@@ -268,8 +261,8 @@ def _priorities(rows: Sequence[AtPriority]) -> go.Figure:
             )
         ]
     )
-    _styled(figure, "cycles", _AROUND_PX + _ROW_PX * len(rows), _TOP_PX)
-    figure.update_layout(barmode="stack", bargap=0.25, legend={"traceorder": "normal"})
+    legended(figure, _AROUND_PX + _ROW_PX * len(rows), "cycles", top_px=_TOP_PX)
+    figure.update_layout(barmode="stack", bargap=0.25, legend_traceorder="normal")
     figure.update_xaxes(rangemode="tozero")
     figure.update_yaxes(autorange="reversed", showgrid=False)
     return figure

@@ -13,7 +13,6 @@ from markupsafe import Markup
 from base.files.errors import RunError
 from base.files.whole import write_bytes
 from base.run_folder.alike import options_of
-from base.run_folder.quantities import LATENCY, SECTION, TASK
 from dashboards.blocks import Page
 from dashboards.figures.chart import LOOK
 from dashboards.formatting import microseconds
@@ -24,7 +23,7 @@ from dashboards.page.templates import DRAWING, columns, fragment, pack, render
 from dashboards.pages.catalogue import OF_ALL, OF_SCENARIO, TITLES, believed, offered
 from dashboards.pages.catalogue import run as page_of_run
 from dashboards.pages.history import history
-from dashboards.waveforms import worst_key
+from dashboards.tables import behind
 
 Progress = Callable[[str], None]
 """Is told a sentence as work goes on, such as `run 3 of 25: opened`."""
@@ -59,11 +58,16 @@ class Document:
     """
 
     scenarios: Mapping[str, Sequence[Series]]
-    placed: Sequence[Placed]
+    placed: Sequence[Placed] = ()
     packs: Mapping[str, str] = field(default_factory=dict)
     runs: Mapping[str, str] = field(default_factory=dict)
     notes: Sequence[str] = ()
     left_out: str = ""
+
+    @property
+    def every(self) -> list[Series]:
+        """The runs of all scenarios."""
+        return [member for series in self.scenarios.values() for member in series]
 
     @property
     def everywhere(self) -> list[Placed]:
@@ -78,7 +82,7 @@ class Document:
 
     def html(self, *, served: bool = False, limit: str = "") -> str:
         """The whole page. report.js needs this data at once; all else is apart."""
-        every = [member for series in self.scenarios.values() for member in series]
+        every = self.every
         names = {member.style.entry: member.name.removesuffix(verdict_suffix(member.run)) for member in every}
         scenarios = [
             {
@@ -140,8 +144,8 @@ def report_html(
     scenarios, count = by_scenario(runs), len(runs)
     every = [series for group in scenarios.values() for series in group]
     many, placed, packs, places = count > MANY, list[Placed](), dict[str, str](), dict[str, str]()
-    for of_all in OF_ALL:
-        key, id = of_all.__name__, f"all-{of_all.__name__}"
+    for key, of_all in OF_ALL.items():
+        id = f"all-{key}"
         placed.append(Placed(key, id, html=page_html(believed(of_all(scenarios), every), id)))
     options = [options_of(run.manifest) for run in runs]
     alike = None if table is None else table.filter(pl.col("options_sha256").is_in(options))
@@ -149,8 +153,8 @@ def report_html(
         placed.append(Placed("history", "all-history", html=page_html(past, "all-history")))
     for number, (scenario, series) in enumerate(scenarios.items()):
         possible = offered(series)
-        for made in OF_SCENARIO:
-            key, id = made.__name__, f"plot-{number}-{made.__name__}"
+        for key, made in OF_SCENARIO.items():
+            id = f"plot-{number}-{key}"
             if key in possible and (page := made(series)) is not None:
                 html = page_html(believed(page, series), id)
                 if many:
@@ -182,12 +186,10 @@ def _worst(series: Series) -> dict[str, Any]:
     for none; and who waits.
     """
     wait = series.run.manifest.possible_wait
-    worst = float(wait.ns) if wait else None
-    quantity = SECTION if wait is None or wait.by == "section" else TASK if wait.of == TASK.key else LATENCY
-    key = worst_key(series.run, quantity)
+    worst, instant = float(wait.ns) if wait else None, behind(series)
     return {
         "ns": worst,
         "told": (wait.at_least if wait else "") + microseconds(worst),
-        "instant": [series.run.id, key] if key else [],
+        "instant": [instant.run_id, instant.key] if instant else [],
         "who": wait.of if wait else "",
     }

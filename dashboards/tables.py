@@ -138,16 +138,21 @@ def worst(series: Series, rows: Among, *, brief: bool = False) -> Cell:
     return replace(cell, share_percent=share)
 
 
+def behind(series: Series) -> Sample | None:
+    """The instant that makes the longest possible wait: a section, or a wait that was longer."""
+    wait = series.run.manifest.possible_wait
+    quantity = SECTION if wait is None or wait.by == "section" else TASK if wait.of == TASK.key else LATENCY
+    key = worst_key(series.run, quantity)
+    return None if key is None else Sample(series.run.id, key)
+
+
 def possible(series: Series) -> Cell:
     """The longest wait that the run shows to be possible; a click opens the section behind it."""
     wait = series.run.manifest.possible_wait
     if wait is None:
         return Cell(MISSING)
-    quantity = TASK if wait.of == TASK.key else LATENCY
-    key = worst_key(series.run, SECTION if wait.by == "section" else quantity)
     budget = "" if wait.budget_ns is None else f"±{short(wait.budget_ns, 'ns')}"
-    sample = None if key is None else Sample(series.run.id, key)
-    return plain(wait.ns, "ns", budget, sign=wait.at_least, sample=sample)
+    return plain(wait.ns, "ns", budget, sign=wait.at_least, sample=behind(series))
 
 
 def _budget(quantity: Quantity, series: Series) -> str:

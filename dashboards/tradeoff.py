@@ -173,14 +173,17 @@ def smallest_bytes(row: Row) -> float | None:
 def gather(rows: Sequence[Row], runs: Sequence[Run]) -> list[Need]:
     """The allocators that were replayed, the smallest heap first."""
     groups = {name: list(group) for name, group in groupby(rows, key=lambda row: row.allocator)}
-    styles, made = assign_styles(groups), []
-    for name, group in groups.items():
-        own = sorted((run for run in runs if run.allocator == name), key=lambda run: -run.worst_ns)
-        need = Need(0, name, styles[name], group, own)
-        smallest, used = need.typical(smallest_bytes), need.typical(used_bytes)
-        made.append(((inf if smallest is None else smallest, used, name), need))
-    made.sort(key=lambda pair: pair[0])
-    return [replace(need, number=number) for number, (_, need) in enumerate(made, start=1)]
+    styles, ordered = assign_styles(groups), sorted(runs, key=lambda run: -run.worst_ns)
+
+    def place(need: Need) -> tuple[float, float | None, str]:
+        smallest = need.typical(smallest_bytes)
+        return inf if smallest is None else smallest, need.typical(used_bytes), need.name
+
+    needs = (
+        Need(0, name, styles[name], group, [run for run in ordered if run.allocator == name])
+        for name, group in groups.items()
+    )
+    return [replace(need, number=number) for number, need in enumerate(sorted(needs, key=place), start=1)]
 
 
 @dataclass(frozen=True)
@@ -190,10 +193,6 @@ class Point:
     need: Need
     heap_bytes: float
     run: Run
-
-    @property
-    def worst_ns(self) -> float:
-        return self.run.worst_ns
 
 
 def heap_metric(needs: Sequence[Need]) -> tuple[Metric, str]:
@@ -217,8 +216,8 @@ def points(needs: Sequence[Need]) -> list[Point]:
 def best_of(points: Sequence[Point]) -> list[Point]:
     """The points that no other beats in both: less heap means a longer section there."""
     best: list[Point] = []
-    for point in sorted(points, key=lambda point: (point.heap_bytes, point.worst_ns)):
-        if not best or point.worst_ns < best[-1].worst_ns:
+    for point in sorted(points, key=lambda point: (point.heap_bytes, point.run.worst_ns)):
+        if not best or point.run.worst_ns < best[-1].run.worst_ns:
             best.append(point)
     return best
 
@@ -233,23 +232,25 @@ def _chart(needs: Sequence[Need], all_points: Sequence[Point], provenance: str) 
         [
             go.Scatter(
                 x=[point.heap_bytes for point in best],
-                y=in_us([point.worst_ns for point in best]),
+                y=in_us([point.run.worst_ns for point in best]),
                 mode="lines",
-                line={"color": MUTED, "dash": "dot", "width": 1.5, "shape": "hv"},
+                line_color=MUTED,
+                line_dash="dot",
+                line_width=1.5,
+                line_shape="hv",
                 hoverinfo="skip",
             ),
             go.Scatter(
                 x=[point.heap_bytes for point in all_points],
-                y=in_us([point.worst_ns for point in all_points]),
+                y=in_us([point.run.worst_ns for point in all_points]),
                 mode="markers+text",
                 text=[str(point.need.number) for point in all_points],
                 textposition="top right",
-                textfont={"size": 11, "color": INK},
-                marker={
-                    "size": 9,
-                    "color": [look.colour for look in looks],
-                    "symbol": [look.symbol for look in looks],
-                },
+                textfont_size=11,
+                textfont_color=INK,
+                marker_size=9,
+                marker_color=[look.colour for look in looks],
+                marker_symbol=[look.symbol for look in looks],
                 cliponaxis=False,
                 customdata=[(point.need.label, point.run.kind) for point in all_points],
                 hovertemplate="<b>%{customdata[0]}</b><br>heap %{x:,} bytes<br>worst %{customdata[1]} "
@@ -356,7 +357,7 @@ def sheet(study: Study, rows: Sequence[Row], runs: Sequence[Run]) -> Sheet:
     all_points = points(needs)
     if best := best_of(all_points):
         least, shortest = (
-            f"{point.need.name}, {point.heap_bytes:,} bytes and {microseconds(point.worst_ns)}"
+            f"{point.need.name}, {point.heap_bytes:,} bytes and {microseconds(point.run.worst_ns)}"
             for point in (best[0], best[-1])
         )
         headline += f" Of those that ran, the least heap: {least}. The shortest worst section: {shortest}."

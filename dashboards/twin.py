@@ -9,7 +9,7 @@ from analysis.twin.comparison import Comparison
 from analysis.twin.residuals import WORDS
 from base.run_folder.edges import NS_PER_S
 from dashboards.blocks import Chart
-from dashboards.figures.chart import style, thin
+from dashboards.figures.chart import legended, style, thin
 from dashboards.formatting import samplerate
 from dashboards.loaded.series import MUTED, SHADES
 from dashboards.page.templates import Sheet
@@ -68,16 +68,18 @@ def _histogram(comparison: Comparison, *quantities: str) -> tuple[str, go.Figure
         [
             go.Histogram(
                 x=values,
-                xbins={"start": np.floor(values.min()) - width / 2, "size": width},
+                xbins_start=np.floor(values.min()) - width / 2,
+                xbins_size=width,
                 name=words,
-                marker={"color": colour, "opacity": 0.6},
+                marker_color=colour,
+                marker_opacity=0.6,
                 hovertemplate="%{x:,} cycles: %{y:,}",
             )
             for (words, values), colour in zip(of.items(), SHADES, strict=False)
         ]
     )
     style(figure, _HEIGHT_PX)
-    figure.update_layout(barmode="overlay", margin={"t": 40})
+    figure.update_layout(barmode="overlay", margin_t=40)
     figure.update_xaxes(title_text=f"board minus virtual board (cycles, {width:g} a bar)")
     figure.update_yaxes(title_text="how many", type="log", dtick=1)
     return ", ".join(f"{len(values):,} {words}" for words, values in of.items()), figure
@@ -97,17 +99,15 @@ def _over_operations(comparison: Comparison) -> tuple[str, go.Figure] | None:
                 y=table.filter(**of)["residual"].to_numpy(),
                 name=name,
                 mode="markers",
-                marker={"color": colour, "size": 5, "symbol": symbol},
+                marker_color=colour,
+                marker_size=5,
+                marker_symbol=symbol,
                 hovertemplate="operation %{x:,}: %{y:,} cycles",
             )
             for name, table, colour, symbol in layers
         ]
     )
-    style(figure, _HEIGHT_PX)
-    thin(figure)
-    figure.update_layout(margin={"t": 40}, showlegend=True)
-    figure.update_xaxes(title_text="operation")
-    figure.update_yaxes(title_text="board minus virtual board (cycles)")
+    thin(legended(figure, _HEIGHT_PX, "operation", "board minus virtual board (cycles)"))
     return f"{trials.first.filter(**of).height:,} operations", figure
 
 

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
@@ -46,21 +45,6 @@ class Choice:
     every: bool = False
 
 
-@dataclass(frozen=True)
-class Content:
-    """The runs of a choice by scenario, sentences on those that are not shown, and the sentence on
-    those for which a later one stands.
-    """
-
-    scenarios: Mapping[str, Sequence[Series]]
-    notes: tuple[str, ...]
-    left_out: str
-
-    @property
-    def every(self) -> list[Series]:
-        return [member for series in self.scenarios.values() for member in series]
-
-
 class Library:
     """The run folders below `runs`, and the pieces of the report on them. Its methods may be called
     from several threads.
@@ -97,8 +81,8 @@ class Library:
             version = status.st_mtime_ns, status.st_size
         return self._open(identity, version)
 
-    def content(self, choice: Choice, tables: bool = False) -> Content:
-        """The runs of a choice; with `tables` those alone whose tables can be read."""
+    def content(self, choice: Choice, tables: bool = False) -> Document:
+        """The runs of a choice, with no pages; with `tables` those whose tables can be read."""
         finished = self.table().filter(state="finished")
         missing = [run for run in choice.runs if run not in finished["id"]]
         notes = [f"There is no finished run {run!r}, so it is not shown." for run in missing]
@@ -115,12 +99,12 @@ class Library:
                 loaded.append(run)
             except RunError as error:
                 notes.append(f"Left out; ./lab redecode RUN may find its tables again: {error}")
-        return Content(by_scenario(loaded), tuple(notes), older)
+        return Document(by_scenario(loaded), notes=notes, left_out=older)
 
     def shell(self, choice: Choice) -> str:
         """The document: all but its pages."""
         content = self.content(choice)
-        keys = [page.__name__ for page in OF_ALL] if content.scenarios else []
+        keys = [*OF_ALL] if content.scenarios else []
         keys += ["history"] if settings(self.table()) else []
         placed = [
             *(Placed(key, key, ask=f"page?key={key}") for key in keys),
@@ -131,8 +115,7 @@ class Library:
                 for key in offered(series)
             ),
         ]
-        document = Document(content.scenarios, placed, notes=content.notes, left_out=content.left_out)
-        return document.html(served=True)
+        return replace(content, placed=placed).html(served=True)
 
     def page(self, choice: Choice, key: str, scenario: str) -> str:
         """The page `key`, of one scenario or, if that is empty, of all. Raises AddressError."""
@@ -169,14 +152,12 @@ class Library:
         return next(shown, None) or by_scenario([run])[run.manifest.scenario][0]
 
 
-def _html(content: Content, key: str, scenario: str) -> str:
-    of_all = {page.__name__: page for page in OF_ALL}
-    of_scenario = {page.__name__: page for page in OF_SCENARIO}
-    if not scenario and key in of_all:
-        return page_html(believed(of_all[key](content.scenarios), content.every), f"all-{key}")
-    if key not in of_scenario or scenario not in content.scenarios:
+def _html(content: Document, key: str, scenario: str) -> str:
+    if not scenario and key in OF_ALL:
+        return page_html(believed(OF_ALL[key](content.scenarios), content.every), f"all-{key}")
+    if key not in OF_SCENARIO or scenario not in content.scenarios:
         raise AddressError(f"There is no page {key!r} of the scenario {scenario!r}.")
     series = content.scenarios[scenario]
-    page = of_scenario[key](series) or Page(key, TITLES[key], (f"{scenario} has nothing of it.",))
+    page = OF_SCENARIO[key](series) or Page(key, TITLES[key], (f"{scenario} has nothing of it.",))
     place = f"plot-{list(content.scenarios).index(scenario)}-{key}"
     return page_html(believed(page, series), place)

@@ -87,6 +87,16 @@ def style(figure: go.Figure, height: int) -> None:
     figure.update_layout(template={"layout": LOOK}, height=height)
 
 
+def legended(figure: go.Figure, height: int, across: str, up: str = "", top_px: int = 40) -> go.Figure:
+    """The same for a figure with a legend, for which it has room at its top, and words at its
+    axes.
+    """
+    style(figure, height)
+    figure.update_layout(margin_t=top_px, showlegend=True)
+    figure.update_xaxes(title_text=across)
+    return figure.update_yaxes(title_text=up) if up else figure
+
+
 COLUMNS = 1_500
 """Buckets across a figure: more than a plot has pixels."""
 LONG = 8_000

@@ -63,39 +63,40 @@ def interrupt_latency(series: Sequence[Series]) -> Chart | None:
                 .sort("isr_latency_ns")
             )
             colour = {"width": 1.5, "color": member.style.colour}
-            figure.add_trace(
-                go.Scatter(
-                    x=in_us(distinct["isr_latency_ns"]),
-                    y=np.full(len(distinct), row),
-                    mode="markers",
-                    marker={"symbol": "line-ns", "size": 11, "line": colour, "opacity": 0.6},
-                    name=member.label,
-                    meta=meta(member, rows=1),
-                    customdata=list(zip(interrupt_keys(distinct), distinct["n"], strict=True)),
-                    hovertemplate=f"{X_US}, seen %{{customdata[1]}} times<br>%{{customdata[0]}}",
-                )
+            figure.add_scatter(
+                x=in_us(distinct["isr_latency_ns"]),
+                y=np.full(len(distinct), row),
+                mode="markers",
+                marker_symbol="line-ns",
+                marker_size=11,
+                marker_line=colour,
+                marker_opacity=0.6,
+                name=member.label,
+                meta=meta(member, rows=1),
+                customdata=list(zip(interrupt_keys(distinct), distinct["n"], strict=True)),
+                hovertemplate=f"{X_US}, seen %{{customdata[1]}} times<br>%{{customdata[0]}}",
             )
             # Above its strip, the words take no width from a narrow screen.
-            figure.add_trace(
-                go.Scatter(
-                    x=[0],
-                    y=[row],
-                    mode="markers+text",
-                    marker={"size": 20, "opacity": 0},
-                    text=f"{text}, n = {grouped(n)}{doubt}",
-                    textposition="top right",
-                    textfont={"size": 12, "color": INK},
-                    hoverinfo="skip",
-                    cliponaxis=False,
-                    meta=entry(member),
-                )
+            figure.add_scatter(
+                x=[0],
+                y=[row],
+                mode="markers+text",
+                marker_size=20,
+                marker_opacity=0,
+                text=f"{text}, n = {grouped(n)}{doubt}",
+                textposition="top right",
+                textfont_size=12,
+                textfont_color=INK,
+                hoverinfo="skip",
+                cliponaxis=False,
+                meta=entry(member),
             )
     if not figure.data:
         return None
     figure.update_xaxes(title_text="latency, stimulus to handler (µs)", rangemode="tozero")
     figure.update_yaxes(type="category", autorange="reversed", showticklabels=False, ticks="", showgrid=False)
     figure.update_layout(
-        meta={"around_px": 90, "row_px": _STRIP_PX}, showlegend=False, margin={"l": 18, "t": 30}
+        meta={"around_px": 90, "row_px": _STRIP_PX}, showlegend=False, margin_l=18, margin_t=30
     )
     explanation = (
         "Each stroke is a latency that occurred. Met a critical section: CRIT was high at some sample "
@@ -166,17 +167,15 @@ def _by_depth(
             (table, "single interrupts", points(member, size=4, opacity=0.35)),
             (control, "control interrupt", {**points(member, size=5), "symbol": "x-thin-open"}),
         ):
-            figure.add_trace(
-                go.Scatter(
-                    x=part["depth"].to_numpy(),
-                    y=in_us(part[quantity.column]),
-                    mode="markers",
-                    marker=marker,
-                    meta=meta(member),
-                    customdata=np.array(interrupt_keys(part), str),
-                    hovertemplate=f"{words}, depth %{{x}}: {Y_US}<br>operation %{{customdata}}",
-                    **beside(member, words),
-                )
+            figure.add_scatter(
+                x=part["depth"].to_numpy(),
+                y=in_us(part[quantity.column]),
+                mode="markers",
+                marker=marker,
+                meta=meta(member),
+                customdata=np.array(interrupt_keys(part), str),
+                hovertemplate=f"{words}, depth %{{x}}: {Y_US}<br>operation %{{customdata}}",
+                **beside(member, words),
             )
         worst = (
             table.with_columns(band=(pl.col("depth").cast(pl.Int64) - 1).clip(0) // width)
@@ -185,20 +184,18 @@ def _by_depth(
             .unique("band", keep="first", maintain_order=True)
         )
         name = with_maximum(member, table[quantity.column].max(), "ns", member.run.summary(quantity).at_least)
-        figure.add_trace(
-            go.Scatter(
-                x=worst["band"].to_numpy() * width + (width + 1) / 2,
-                y=in_us(worst[quantity.column]),
-                mode="lines+markers",
-                name=name,
-                legendgroup=member.run.id,
-                marker=points(member, 8, 1),
-                line=line(member),
-                meta=meta(member),
-                customdata=list(zip(interrupt_keys(worst), worst["n"], strict=True)),
-                hovertemplate=f"around depth %{{x}}: worst {Y_US} of n = %{{customdata[1]}}<br>"
-                "operation %{customdata[0]}",
-            )
+        figure.add_scatter(
+            x=worst["band"].to_numpy() * width + (width + 1) / 2,
+            y=in_us(worst[quantity.column]),
+            mode="lines+markers",
+            name=name,
+            legendgroup=member.run.id,
+            marker=points(member, 8, 1),
+            line=line(member),
+            meta=meta(member),
+            customdata=list(zip(interrupt_keys(worst), worst["n"], strict=True)),
+            hovertemplate=f"around depth %{{x}}: worst {Y_US} of n = %{{customdata[1]}}<br>"
+            "operation %{customdata[0]}",
         )
     figure.update_xaxes(title_text=f"depth (bands of {width})", rangemode="tozero")
     figure.update_yaxes(title_text=f"{quantity.words} (µs)", rangemode="tozero")
@@ -223,34 +220,30 @@ def latency_by_phase(series: Sequence[Series]) -> Chart | None:
         symbols = ["x" if cross else member.style.symbol for cross in table["tick"].fill_null(False)]
         labels = table["label"].fill_null("no label")
         longest = member.run.summary(LATENCY)
-        figure.add_trace(
-            go.Scatter(
-                x=in_us(table["phase_ns"]),
-                y=in_us(table["isr_latency_ns"].round(1)),
-                mode="markers",
-                marker={**points(member, size=4, opacity=0.6), "symbol": symbols},
-                name=with_maximum(member, table["isr_latency_ns"].max(), "ns", longest.at_least),
-                legendgroup=member.run.id,
-                meta=meta(member),
-                customdata=list(zip(operation_keys(table["seq"]), labels, strict=True)),
-                hovertemplate=f"%{{customdata[1]}}: %{{x:,.2f}} µs into the operation, latency {Y_US}<br>"
-                "operation %{customdata[0]}",
-            )
+        figure.add_scatter(
+            x=in_us(table["phase_ns"]),
+            y=in_us(table["isr_latency_ns"].round(1)),
+            mode="markers",
+            marker={**points(member, size=4, opacity=0.6), "symbol": symbols},
+            name=with_maximum(member, table["isr_latency_ns"].max(), "ns", longest.at_least),
+            legendgroup=member.run.id,
+            meta=meta(member),
+            customdata=list(zip(operation_keys(table["seq"]), labels, strict=True)),
+            hovertemplate=f"%{{customdata[1]}}: %{{x:,.2f}} µs into the operation, latency {Y_US}<br>"
+            "operation %{customdata[0]}",
         )
         bounds = member.run.manifest.sweep_bounds
         # From the operation's start to where the latency has fallen to its least.
         for label, bound_ns in bounds if len(bounds) <= LINES_MOST else ():
             name = escape(label, quote=False)
-            figure.add_trace(
-                go.Scatter(
-                    x=in_us([0, bound_ns]),
-                    y=in_us([bound_ns, bound_ns]),
-                    mode="lines",
-                    line=line(member, 1, MEANT_DOT),
-                    meta=entry(member),
-                    hovertemplate=f"{name}: critical section + entry: {Y_US}",
-                    **beside(member, name),
-                )
+            figure.add_scatter(
+                x=in_us([0, bound_ns]),
+                y=in_us([bound_ns, bound_ns]),
+                mode="lines",
+                line=line(member, 1, MEANT_DOT),
+                meta=entry(member),
+                hovertemplate=f"{name}: critical section + entry: {Y_US}",
+                **beside(member, name),
             )
     latest_us = max(float(table["phase_ns"][-1]) / 1000 for _, table in swept)
     # A stimulus further left is answered before the operation begins.
@@ -302,20 +295,18 @@ def masking_by_call(series: Sequence[Series]) -> Chart | None:
         return None
     figure = go.Figure()
     for member, worst in tables:
-        figure.add_trace(
-            go.Bar(
-                x=in_us(worst["isr_latency_ns"].round(1)),
-                y=worst["label"].fill_null("no label").to_list(),
-                orientation="h",
-                name=member.label,
-                marker={"color": member.style.colour},
-                text=[short(value, "ns") for value in worst["isr_latency_ns"]],
-                textposition="outside",
-                cliponaxis=False,
-                meta=meta(member, rows=len(worst)),
-                customdata=operation_keys(worst["seq"]),
-                hovertemplate=f"%{{y}}: worst {X_US}<br>operation %{{customdata}}",
-            )
+        figure.add_bar(
+            x=in_us(worst["isr_latency_ns"].round(1)),
+            y=worst["label"].fill_null("no label").to_list(),
+            orientation="h",
+            name=member.label,
+            marker_color=member.style.colour,
+            text=[short(value, "ns") for value in worst["isr_latency_ns"]],
+            textposition="outside",
+            cliponaxis=False,
+            meta=meta(member, rows=len(worst)),
+            customdata=operation_keys(worst["seq"]),
+            hovertemplate=f"%{{y}}: worst {X_US}<br>operation %{{customdata}}",
         )
     figure.update_xaxes(title_text="worst latency, stimulus to handler (µs)", rangemode="tozero")
     figure.update_yaxes(autorange="reversed", showgrid=False)

@@ -74,7 +74,9 @@ def ramp(series: Sequence[Series]) -> Chart | None:
                     },
                 ),
             ):
-                drawn = go.Scatter(
+                figure.add_scatter(
+                    row=row,
+                    col=1,
                     x=part["depth"].to_numpy(),
                     y=part[column].to_numpy() / per,
                     meta=meta(member),
@@ -82,12 +84,13 @@ def ramp(series: Sequence[Series]) -> Chart | None:
                     hovertemplate=f"{words}depth %{{x}}: {value_words}<br>operation %{{customdata}}",
                     **look,
                 )
-                figure.add_trace(drawn, row=row, col=1)
             bound = bound_of(member.run, "allocate")
             # One that grows with the region would dwarf all else.
             if bound and not bound.region_decided and unit != "probes" and len(table):
-                value = bound.ns / 1000 if unit == "ns" else bound.cycles
-                drawn = go.Scatter(
+                value = (bound.ns or 0) / 1000 if unit == "ns" else bound.cycles
+                figure.add_scatter(
+                    row=row,
+                    col=1,
                     x=[0, table["depth"].max()],
                     y=[value, value],
                     mode="lines",
@@ -96,7 +99,6 @@ def ramp(series: Sequence[Series]) -> Chart | None:
                     hovertemplate=f"bound {value_words}",
                     **beside(member, "bound"),
                 )
-                figure.add_trace(drawn, row=row, col=1)
     figure.update_xaxes(rangemode="tozero")
     figure.update_xaxes(title_text="depth (free blocks that do not fit)", row=len(_RAMP))
     explanation = (
@@ -120,31 +122,30 @@ def cycles_by_probes(series: Sequence[Series]) -> Chart | None:
         # To the right of a probe count, so that none covers another.
         shift = (rank - (len(series) - 1) / 2) * min(0.18, 0.6 / len(series))
         mean = means(member.run)
-        figure.add_trace(
-            go.Scatter(
-                x=table["probes"].to_numpy() + shift,
-                y=table["dwt_cycles"].to_numpy(),
-                mode="markers",
-                marker=points(member, size=6, opacity=0.45),
-                name=with_maximum(member, table["dwt_cycles"].max(), "cycles"),
-                legendgroup=member.run.id,
-                meta=meta(member),
-                customdata=np.array(operation_keys(table["seq"]), str),
-                hovertemplate="%{y:,} cycles<br>operation %{customdata}",
-            )
+        figure.add_scatter(
+            x=table["probes"].to_numpy() + shift,
+            y=table["dwt_cycles"].to_numpy(),
+            mode="markers",
+            marker=points(member, size=6, opacity=0.45),
+            name=with_maximum(member, table["dwt_cycles"].max(), "cycles"),
+            legendgroup=member.run.id,
+            meta=meta(member),
+            customdata=np.array(operation_keys(table["seq"]), str),
+            hovertemplate="%{y:,} cycles<br>operation %{customdata}",
         )
         # A mean is no single operation, so a click on it leads nowhere.
-        figure.add_trace(
-            go.Scatter(
-                x=mean["probes"].to_numpy() + shift,
-                y=mean["critical"].to_numpy(),
-                mode="markers",
-                marker={"symbol": "line-ew-open", "size": 16, "color": INK, "line": {"width": 2}},
-                meta=entry(member),
-                customdata=mean.select("probes", "n").rows(),
-                hovertemplate="mean of %{customdata[1]:,} with %{customdata[0]:,} probes: %{y:,.1f} cycles",
-                **beside(member, "mean"),
-            )
+        figure.add_scatter(
+            x=mean["probes"].to_numpy() + shift,
+            y=mean["critical"].to_numpy(),
+            mode="markers",
+            marker_symbol="line-ew-open",
+            marker_size=16,
+            marker_color=INK,
+            marker_line={"width": 2},
+            meta=entry(member),
+            customdata=mean.select("probes", "n").rows(),
+            hovertemplate="mean of %{customdata[1]:,} with %{customdata[0]:,} probes: %{y:,.1f} cycles",
+            **beside(member, "mean"),
         )
     figure.update_xaxes(title_text="free-list probes of the allocation")
     figure.update_yaxes(title_text="critical section by DWT (cycles)", rangemode="tozero")
@@ -178,14 +179,12 @@ def cycles_by_size(series: Sequence[Series]) -> Chart | None:
                 },
             }
             for statistic, look in looks.items():
-                figure.add_trace(
-                    go.Scatter(
-                        x=sizes["size"].to_numpy(),
-                        y=sizes[statistic + suffix].to_numpy(),
-                        meta=entry(member),
-                        hovertemplate=f"%{{x:,}} bytes, {statistic}: %{{y:,}} cycles",
-                        **look,
-                    )
+                figure.add_scatter(
+                    x=sizes["size"].to_numpy(),
+                    y=sizes[statistic + suffix].to_numpy(),
+                    meta=entry(member),
+                    hovertemplate=f"%{{x:,}} bytes, {statistic}: %{{y:,}} cycles",
+                    **look,
                 )
     figure.update_xaxes(title_text="size of the block (bytes)", type="log", dtick="D2")
     figure.update_yaxes(title_text="critical section by DWT (cycles)", rangemode="tozero")
@@ -201,29 +200,25 @@ def agreement(series: Sequence[Series]) -> Chart | None:
         return None
     figure = go.Figure()
     for member, table in zip(series, tables, strict=True):
-        figure.add_trace(
-            go.Scatter(
-                x=table["seq"].to_numpy(),
-                y=table["disagreement_cycles"].to_numpy(),
-                mode="markers",
-                marker=points(member, size=4, opacity=0.5),
-                name=member.label,
-                meta=meta(member),
-                hovertemplate="%{y:+.3f} cycles<br>operation %{x}",
-            )
+        figure.add_scatter(
+            x=table["seq"].to_numpy(),
+            y=table["disagreement_cycles"].to_numpy(),
+            mode="markers",
+            marker=points(member, size=4, opacity=0.5),
+            name=member.label,
+            meta=meta(member),
+            hovertemplate="%{y:+.3f} cycles<br>operation %{x}",
         )
         if tolerance := member.run.manifest.agreement.tolerance_cycles:
             ends = [0, table["seq"].max()]
-            figure.add_trace(
-                go.Scatter(
-                    x=[*ends, None, *ends],
-                    y=[tolerance, tolerance, None, -tolerance, -tolerance],
-                    mode="lines",
-                    line=line(member, 1, MEANT_DASH),
-                    meta=entry(member),
-                    hovertemplate="tolerance %{y:+.2f} cycles",
-                    **beside(member, "tolerance"),
-                )
+            figure.add_scatter(
+                x=[*ends, None, *ends],
+                y=[tolerance, tolerance, None, -tolerance, -tolerance],
+                mode="lines",
+                line=line(member, 1, MEANT_DASH),
+                meta=entry(member),
+                hovertemplate="tolerance %{y:+.2f} cycles",
+                **beside(member, "tolerance"),
             )
     figure.update_xaxes(title_text="operation (seq)", rangemode="tozero")
     figure.update_yaxes(title_text="wire minus DWT (cycles)")
@@ -286,52 +281,48 @@ def _survival(
             for name, ends in member.run.intervals(quantity).items()
         ]
         own, least = {"color": member.style.colour}, min(least, float(share[-1]))
-        figure.add_trace(
-            go.Scatter(
-                x=in_us(value_ns),
-                y=share,
-                mode="lines+markers",
-                # The marks are to be pointed at; that of the maximum is seen.
-                marker={
-                    **points(member, 1, 1),
-                    "size": np.where(value_ns < value_ns[-1], 1, 11),
-                    "line": {"width": 0},
-                },
-                # Between two values the share is that of the larger: first down, then right.
-                line={**line(member), "shape": "vh"},
-                name=with_maximum(member, value_ns[-1], "ns", summary.at_least),
-                legendgroup=member.run.id,
-                meta=meta(member),
-                customdata=np.array(values["key"], str),
-                hovertemplate=f"%{{y:.4~g}} at or above {X_US}<br>%{{customdata}}",
-            )
+        figure.add_scatter(
+            x=in_us(value_ns),
+            y=share,
+            mode="lines+markers",
+            # The marks are to be pointed at; that of the maximum is seen.
+            marker={
+                **points(member, 1, 1),
+                "size": np.where(value_ns < value_ns[-1], 1, 11),
+                "line": {"width": 0},
+            },
+            # Between two values the share is that of the larger: first down, then right.
+            line={**line(member), "shape": "vh"},
+            name=with_maximum(member, value_ns[-1], "ns", summary.at_least),
+            legendgroup=member.run.id,
+            meta=meta(member),
+            customdata=np.array(values["key"], str),
+            hovertemplate=f"%{{y:.4~g}} at or above {X_US}<br>%{{customdata}}",
         )
         # A bar across the curve at each percentile: where a repetition would have found it.
-        figure.add_trace(
-            go.Scatter(
-                x=in_us([value for value, *_ in intervals]),
-                y=[share_above for *_, share_above in intervals],
-                error_x={
-                    "type": "data",
-                    "symmetric": False,
-                    "array": in_us([high - value for value, _, high, _ in intervals]),
-                    "arrayminus": in_us([value - low for value, low, *_ in intervals]),
-                    "thickness": 1.2,
-                    "width": 5,
-                    **own,
-                },
-                mode="markers",
-                marker={"size": 3, **own},
-                meta=entry(member),
-                hovertemplate=f"{X_US}<extra></extra>",
-                **beside(member, "intervals"),
-            )
+        figure.add_scatter(
+            x=in_us([value for value, *_ in intervals]),
+            y=[share_above for *_, share_above in intervals],
+            error_x={
+                "type": "data",
+                "symmetric": False,
+                "array": in_us([high - value for value, _, high, _ in intervals]),
+                "arrayminus": in_us([value - low for value, low, *_ in intervals]),
+                "thickness": 1.2,
+                "width": 5,
+                **own,
+            },
+            mode="markers",
+            marker={"size": 3, **own},
+            meta=entry(member),
+            hovertemplate=f"{X_US}<extra></extra>",
+            **beside(member, "intervals"),
         )
         counts.append(n)
         drawn.append(member)
     if not drawn:
         return None
-    figure.update_layout(showlegend=True, margin={"t": 40})
+    figure.update_layout(showlegend=True, margin_t=40)
     figure.update_xaxes(title_text=axis, type="log")
     figure.update_yaxes(
         title_text="share of samples at or above",

@@ -165,6 +165,6 @@ def _waiter(series: Series) -> Waiter | None:
     if wait is None or median is None:
         return None
     bounds = [bound for section in SECTIONS if (bound := bound_of(series.run, section))]
-    longest = max(bounds, key=lambda bound: bound.ns) if len(bounds) == len(SECTIONS) else None
-    bound_ns = longest.ns + wait.entry_ns if longest else None
+    longest = max(bounds, key=lambda bound: bound.ns or 0) if len(bounds) == len(SECTIONS) else None
+    bound_ns = (longest.ns or 0) + wait.entry_ns if longest else None
     return Waiter(series, quantity, wait, float(median), bound_ns, bool(longest and longest.region_decided))

@@ -17,7 +17,7 @@ from base.metrology.summaries import Summary
 from base.run_folder import folder as names
 from base.run_folder import tables
 from base.run_folder.edges import EdgeList
-from base.run_folder.manifest import Manifest, Maximum, read_edges, read_manifest
+from base.run_folder.manifest import Bound, Manifest, Maximum, read_edges, read_manifest
 from base.run_folder.placements import Placements
 from base.run_folder.placements import read as read_placements
 from base.run_folder.quantities import (
@@ -368,26 +368,15 @@ def by_size(run: LoadedRun) -> pl.DataFrame:
 SECTIONS = {"allocate": "allocation", "free": "free"}
 
 
-@dataclass(frozen=True)
-class KnownBound:
-    """The most that a section can take without interrupts.
+def bound_of(run: LoadedRun, section: str) -> Bound | None:
+    """The most that `section` (a key of SECTIONS) can take without interrupts, with its cycles and
+    ns. None where the run tells none.
 
     `ratio` is the bound divided by the longest section observed. `region_decided` is True where
     the bound grows with the heap's region.
     """
-
-    cycles: float
-    ns: float
-    ratio: float | None
-    region_decided: bool
-
-
-def bound_of(run: LoadedRun, section: str) -> KnownBound | None:
-    """The bound of `section` (a key of SECTIONS). None where the run tells none."""
     bound = run.manifest.bounds.get(section)
-    if bound is None or bound.cycles is None or bound.ns is None:
-        return None
-    return KnownBound(bound.cycles, bound.ns, bound.ratio, bound.region_decided)
+    return None if bound is None or bound.cycles is None or bound.ns is None else bound
 
 
 def bounds_sentence(run: LoadedRun) -> str:

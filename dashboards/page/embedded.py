@@ -5,6 +5,7 @@ and what `./lab explain` left in its folder (docs/reference/explain.md).
 from __future__ import annotations
 
 from collections.abc import Callable
+from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -216,7 +217,7 @@ def explanations(run: LoadedRun) -> dict[str, list[dict[str, Any]]]:
                 break
         else:
             of_key.append(packed | {"words": words})
-    for packed in (packed for of_key in of_each.values() for packed in of_key):
+    for packed in chain.from_iterable(of_each.values()):
         more: dict[str, Any] = {}
         if "heap" in packed:
             sizes: dict[str, list[int]] = {"live": [], "free": [], "unknown": []}
@@ -242,7 +243,8 @@ def _tables(packed: dict[str, Any]) -> list[Grid]:
         [
             part["words"]
             + (f", by {part['place']}" if part["place"] and part["what"] != "exception" else ""),
-            *(grouped(part["cycles"]), grouped(round(per_cent * part["cycles"], 1))),
+            grouped(part["cycles"]),
+            grouped(round(per_cent * part["cycles"], 1)),
         ]
         for part in packed["parts"]
     ]

@@ -1,7 +1,7 @@
 // One sample of a report, or two on one time axis: waveforms with two cursors, what the time went to,
 // and the heap with what its search visited, from what dashboards/page/embedded.py packs.
 tailscope.instant = (() => {
-  const { element, figures, number } = tailscope, data = JSON.parse(document.getElementById("data").textContent);
+  const { copy, element, figures, number } = tailscope, data = JSON.parse(document.getElementById("data").textContent);
   const LANE = 1.45, LANE_PX = 34, CALL = 1;
   const WENT = { loop: "var(--palette-1)", masked: "var(--palette-0)", exception: "var(--palette-3)", scheduler: "var(--palette-2)" };
   const HEAP = { live: "var(--ink)", free: "var(--heap-free)", unknown: "var(--off)" };
@@ -37,9 +37,9 @@ tailscope.instant = (() => {
   }
 
   // The lanes of all instants, one below the other: two lie on one time whose zero is the stimulus of
-  // each, where both have one. Shaded: critical.
+  // each, where both have one. Shaded: critical; `section` is the longest of these, else all there is.
   function lanesOf(instants) {
-    const traces = [], shapes = [], annotations = [], ticks = [], sections = [], edges = [];
+    const traces = [], annotations = [], ticks = [], critical = [], edges = [];
     const aligned = instants.length > 1 && instants.every(({ sample }) => sample.stimulus !== null);
     let base = 0;
     const scales = instants.map(({ run, sample }, place) => {
@@ -54,17 +54,15 @@ tailscope.instant = (() => {
         traces.push({ x, y: values.map((level) => level + base), name: escaped(name), mode: "lines", hovertemplate: "%{x:.3f} µs", line: { shape: "hv", width: 1.4, color } });
         ticks.push([base + 0.5, escaped(name)]);
         edges.push(...x);
-        if (name === "CRIT") values.slice(0, -1).forEach((level, i) => { if (level) sections.push([x[i], x[i + 1], base, top, run.colour]); });
+        if (name === "CRIT") values.slice(0, -1).forEach((level, i) => { if (level) critical.push({ x0: x[i], x1: x[i + 1], y0: top - LANE * run.channels.length, y1: top, fillcolor: run.colour }); });
         base -= LANE;
       });
       base -= 1;
       return us;
     });
-    for (const [x0, x1, , y1, fillcolor] of sections) {
-      shapes.push({ type: "rect", x0, x1, y0: y1 - LANE * instants[0].run.channels.length, y1, fillcolor, opacity: 0.12, line: { width: 0 }, layer: "below" });
-    }
-    sections.sort((a, b) => b[1] - b[0] - (a[1] - a[0]));
-    return { traces, shapes, annotations, ticks, base, aligned, us: scales[0], section: sections[0]?.slice(0, 2), whole: [Math.min(...edges), Math.max(...edges)] };
+    const shapes = critical.map((section) => ({ type: "rect", ...section, opacity: 0.12, line: { width: 0 }, layer: "below" }));
+    const [{ x0, x1 }] = [...critical.sort((a, b) => b.x1 - b.x0 - (a.x1 - a.x0)), { x0: Math.min(...edges), x1: Math.max(...edges) }];
+    return { traces, shapes, annotations, ticks, base, aligned, us: scales[0], section: [x0, x1] };
   }
 
   // What the time went to, below the lanes and on their time: the parts, in them the loop, and the
@@ -100,22 +98,17 @@ tailscope.instant = (() => {
     const lanes = lanesOf(instants), [{ run, sample }] = instants, known = sample.explained.filter(({ anatomy }) => anatomy);
     if (known.length) addStrip(lanes, known[0]);
     const [first] = sample.explained, span = first?.start_sample === undefined ? null : [lanes.us(first.start_sample), lanes.us(first.end_sample)];
-    const cursors = [...(numbers(seen.cursors) ?? span ?? lanes.section ?? lanes.whole)], sampleUs = 1e6 / run.samplerate_hz;
+    const cursors = [...(numbers(seen.cursors) ?? span ?? lanes.section)], sampleUs = 1e6 / run.samplerate_hz;
     const height = LANE - lanes.base;
     const plot = plotOf(lanes.traces, {
       height: 70 + (LANE_PX * height) / LANE, hoverdistance: 40, margin: { t: 22, b: 44 }, annotations: lanes.annotations, uniformtext: { mode: "hide", minsize: 9 },
       xaxis: { title: { text: `time${lanes.aligned ? " since the stimulus" : ""} (µs)` }, range: numbers(seen.at) },
       yaxis: { tickvals: lanes.ticks.map(([at]) => at), ticktext: lanes.ticks.map(([, name]) => name), range: [lanes.base + 1, LANE], showgrid: false, ticks: "", showline: false, fixedrange: true },
     }, "wave");
-    const bar = element("div", undefined, "cursors"), between = element("output", "", "between");
-    const inputs = ["A", "B"].map((name, which) => {
-      const label = element("label", `cursor ${name} (µs) `), input = element("input");
-      input.type = "number";
-      input.step = String(sampleUs);
+    const bar = copy("cursors"), between = bar.querySelector(".between"), inputs = bar.querySelectorAll("input");
+    inputs.forEach((input, which) => {
+      input.step = sampleUs;
       input.addEventListener("change", () => move(which, Math.round(Number(input.value) / sampleUs) * sampleUs));
-      label.append(input);
-      bar.append(label);
-      return input;
     });
     function tell() {
       cursors.forEach((time, which) => { inputs[which].value = time.toFixed(3); });
@@ -138,7 +131,6 @@ tailscope.instant = (() => {
       if (Object.keys(change).some((name) => name.startsWith("xaxis"))) look({ at: autorange ? "" : joined(range) });
     };
     plot.nearest = (time) => move(Math.abs(cursors[0] - time) <= Math.abs(cursors[1] - time) ? 0 : 1, time);
-    bar.append(between, element("span", "A click at an edge sets the nearer cursor; ± is the widest budget of the run.", "hint"));
     return [plot, bar];
   }
 

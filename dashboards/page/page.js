@@ -11,6 +11,9 @@ const tailscope = {
     return made;
   },
 
+  // A copy of what the page's template of this id has.
+  copy: (id) => document.getElementById(id).content.cloneNode(true),
+
   // When the style's dark rule holds. Until the switch is used, the page follows the system.
   dark: [...document.styleSheets[0].cssRules].find(({ media }) => media?.mediaText.includes("dark")).media,
 };

@@ -1,7 +1,7 @@
 // The report: which page is shown, of which scenario, with which runs. All of it stands in the
 // address: #/ramp?scenario=mem_frag&show=seglist&pin=tlsf, #/run/<id>, #/sample/<run>/<key>?at=0,40.
 (() => {
-  const { element, figures, instant } = tailscope;
+  const { copy, element, figures, instant } = tailscope;
   const data = JSON.parse(document.getElementById("data").textContent);
   const main = document.querySelector("main"), picker = document.getElementById("picker"), unknown = document.getElementById("unknown");
   const names = new Map(data.entries.map(({ entry, name }) => [entry, name]));
@@ -93,10 +93,7 @@
   // that keep the same waiting, interrupts or tasks.
   function first(entries) {
     if (entries.length <= FIRST) return entries;
-    return [...new Set(entries.map(({ who }) => who))].flatMap((who) => {
-      const lane = entries.filter((entry) => entry.who === who);
-      return [lane[0], lane[lane.length - 1]];
-    });
+    return [...Map.groupBy(entries, ({ who }) => who).values()].flatMap((lane) => [lane[0], lane.at(-1)]);
   }
 
   // One chip for each run of the scenario, the worst first; what is chosen is drawn.
@@ -116,20 +113,17 @@
       choose();
     };
     picker.querySelector(".chips").replaceChildren(...entries.map(({ entry, name, told }) => {
-      const chip = element("button", undefined, "chip"), swatch = element("span", "", "swatch"), pressed = figures.chosen?.has(entry);
-      const pair = element("span", undefined, "pair"), pinned = address.pin.includes(name), pin = element("button", pinned ? "★" : "☆", "pin");
-      const pins = address.pin.filter((other) => other !== name);
+      const pair = copy("pair").firstElementChild, [chip, pin] = pair.children, [swatch, ...words] = chip.children;
+      const pressed = figures.chosen?.has(entry), pinned = address.pin.includes(name), pins = address.pin.filter((other) => other !== name);
       pair.hidden = !name.toLowerCase().includes(address.find.trim().toLowerCase());
-      chip.type = pin.type = "button";
-      chip.title = "click: show or hide; double click: show it alone";
-      pin.dataset.pin = entry;
-      pin.ariaPressed = String(pinned);
+      pin.dataset.pin = chip.dataset.entry = entry;
+      pin.ariaPressed = pinned;
       pin.ariaLabel = `Pin ${name}: always shown`;
+      pin.textContent = pinned ? "★" : "☆";
       pin.addEventListener("click", () => alter({ pin: pinned ? pins : [...pins, name] }));
-      chip.dataset.entry = entry;
-      chip.setAttribute("aria-pressed", String(pressed));
+      chip.ariaPressed = pressed;
       if (pressed) swatch.style.background = `var(--palette-${entry % 8})`;
-      chip.append(swatch, element("span", name, "name"), element("span", told, "worst"));
+      [name, told].forEach((text, place) => { words[place].textContent = text; });
       chip.addEventListener("click", ({ detail, shiftKey }) => {
         const now = new Set(figures.chosen);
         if (!now.delete(entry)) now.add(entry);
@@ -137,7 +131,6 @@
         if (detail > 1 || shiftKey) alter({ show: [name] });
         else alter({ show: [...now].map((other) => names.get(other)), pin: pins });
       });
-      pair.append(chip, pin);
       return pair;
     }));
     picker.querySelector(`[data-entry="${focused}"], [data-pin="${pinning}"]`)?.focus();
@@ -285,13 +278,8 @@
   // Of a served report, the table of all runs: searched, two of them compared, some of them shown.
   const picked = new Set();
   function attach(section) {
-    const bar = element("p", undefined, "choices"), search = element("input"), box = element("div", undefined, "live");
-    const compare = element("a", "compare the two"), alone = element("a", "show these alone");
-    search.type = "search";
-    search.placeholder = "search all columns";
-    search.setAttribute("aria-label", "Search the runs");
-    bar.append(search, compare, alone);
-    section.querySelector(".page-head").after(box, bar);
+    section.querySelector(".page-head").after(copy("choices"));
+    const [search, compare, alone] = section.querySelector(".choices").children;
     const rows = [...section.querySelectorAll("tbody tr:not(.group)")];
     function tell() {
       const query = new URLSearchParams([...picked].map((run) => ["run", run]));

@@ -83,14 +83,6 @@ DRAWING = ("page.js", "figures.js")
 """The scripts that every page with figures has."""
 
 
-@dataclass(frozen=True)
-class Figure:
-    """A chart, and the `id` of the element that the page's script draws it into."""
-
-    id: str
-    chart: Chart
-
-
 def render(
     template: str, page: Any, data: dict[str, Any], scripts: Sequence[str], *, figures: bool = True
 ) -> str:
@@ -139,10 +131,6 @@ class Sheet:
     charts: Sequence[Chart]
     grids: Sequence[TextTable]
     explanation: str
-
-    @property
-    def figures(self) -> list[Figure]:
-        return [Figure(f"plot-{chart.key}", chart) for chart in self.charts]
 
     @property
     def tables(self) -> list[Grid]:

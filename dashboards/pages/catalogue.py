@@ -281,17 +281,14 @@ def matrix(scenarios: Mapping[str, Sequence[Series]]) -> Page:
     return Page("matrix", TITLES["matrix"], (), (grid,))
 
 
-OF_ALL: tuple[Callable[[Mapping[str, Sequence[Series]]], Page], ...] = (overview, matrix)
-"""Pages on all scenarios at once."""
+OF_ALL: dict[str, Callable[[Mapping[str, Sequence[Series]]], Page]] = {
+    page.__name__: page for page in (overview, matrix)
+}
+"""Pages on all scenarios at once, by key."""
 
-OF_SCENARIO: tuple[Callable[[Sequence[Series]], Page | None], ...] = (
-    comparison,
-    boards,
-    ramp,
-    phase,
-    distributions,
-    agreement,
-)
+OF_SCENARIO: dict[str, Callable[[Sequence[Series]], Page | None]] = {
+    page.__name__: page for page in (comparison, boards, ramp, phase, distributions, agreement)
+}
 """Pages on one scenario, by its runs. None where the scenario has nothing of it."""
 
 
@@ -307,4 +304,4 @@ def offered(series: Sequence[Series]) -> list[str]:
         "phase": any(manifest.swept for manifest in manifests),
         "distributions": critical or latency,
     }
-    return [page.__name__ for page in OF_SCENARIO if has.get(page.__name__, True)]
+    return [key for key in OF_SCENARIO if has.get(key, True)]

@@ -13,7 +13,7 @@ import polars as pl
 
 from base.run_folder.quantities import SECTION
 from dashboards.blocks import Cell, Chart, Column, Grid, Group, Line, Page, Sample, present
-from dashboards.figures.chart import Y_US, style
+from dashboards.figures.chart import Y_US, legended
 from dashboards.loaded.lanes import PLACED
 from dashboards.loaded.series import SHADES
 from dashboards.tables import plain
@@ -114,31 +114,26 @@ def _chart(scenario: str, several: list[list[Row]], there: Collection[str]) -> C
     for runs, colour in zip(several, cycle(SHADES), strict=False):
         name = escape(runs[-1]["configuration"], quote=False)
         marked = {change.after["id"] for change in changes(runs) if change.why == "the code changed"}
-        figure.add_trace(
-            go.Scatter(
-                x=list(range(1, len(runs) + 1)),
-                y=[row[_MAX] / 1000 for row in runs],
-                error_y={
-                    "type": "data",
-                    "array": [(row[_BUDGET] or 0) / 1000 for row in runs],
-                    "thickness": 1,
-                },
-                mode="lines+markers",
-                line={"color": colour, "width": 1.5},
-                marker={
-                    "symbol": ["triangle-up" if row["id"] in marked else "circle" for row in runs],
-                    "size": [12 if row["id"] in marked else 7 for row in runs],
-                },
-                name=name,
-                customdata=[(row[_KEY] or "", escape(row["id"], quote=False)) for row in runs],
-                meta={"runs": [row["id"] if row["id"] in there else "" for row in runs]},
-                hovertemplate=f"{name}: {Y_US}<br>%{{customdata[1]}}",
-            )
+        figure.add_scatter(
+            x=list(range(1, len(runs) + 1)),
+            y=[row[_MAX] / 1000 for row in runs],
+            error_y={
+                "type": "data",
+                "array": [(row[_BUDGET] or 0) / 1000 for row in runs],
+                "thickness": 1,
+            },
+            mode="lines+markers",
+            line_color=colour,
+            line_width=1.5,
+            marker_symbol=["triangle-up" if row["id"] in marked else "circle" for row in runs],
+            marker_size=[12 if row["id"] in marked else 7 for row in runs],
+            name=name,
+            customdata=[(row[_KEY] or "", escape(row["id"], quote=False)) for row in runs],
+            meta={"runs": [row["id"] if row["id"] in there else "" for row in runs]},
+            hovertemplate=f"{name}: {Y_US}<br>%{{customdata[1]}}",
         )
-    style(figure, _HEIGHT_PX)
-    figure.update_layout(showlegend=True, margin={"t": 40})
-    figure.update_xaxes(title_text="run of its setting, the oldest first")
-    figure.update_yaxes(title_text="longest masked section (µs)", rangemode="tozero")
+    legended(figure, _HEIGHT_PX, "run of its setting, the oldest first", "longest masked section (µs)")
+    figure.update_yaxes(rangemode="tozero")
     explanation = (
         "Bars: the error budget. A triangle: the code changed, and the difference is more than its place in "
         "the flash does. A point opens its run's worst instant."

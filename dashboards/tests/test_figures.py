@@ -30,7 +30,7 @@ US_PER_CYCLE = 1 / 84
 
 def charts_of(series: list[Series]) -> list[Chart]:
     """Those of all pages on the scenario."""
-    pages = (made(series) for made in OF_SCENARIO)
+    pages = (made(series) for made in OF_SCENARIO.values())
     return [block for page in pages if page is not None for block in page.blocks if isinstance(block, Chart)]
 
 
