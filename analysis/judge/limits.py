@@ -17,10 +17,10 @@ _APART = ("priority", "scheduler")
 """Kinds that are made of several sections, or hold no interrupt off."""
 _LEVELS = ("priority", "basepri")
 _LEVEL = re.compile(r"0[xX][0-9a-fA-F]{1,2}|[0-9]{1,3}")
-_NS: Mapping[str, float] = {"ns": 1.0, "us": 1e3, "µs": 1e3, "ms": 1e6}
+_NS: Mapping[str, float] = {"ns": 1.0, "us": 1e3, "µs": 1e3, "ms": 1e6, "s": 1e9}
 _BYTES = 1 << 8
 """A priority is a byte."""
-_VALUE = re.compile(r"([0-9]{1,12}(?:\.[0-9]{1,6})?) ?(cycles|ns|us|µs|ms)?")
+_VALUE = re.compile(r"([0-9]{1,12}(?:\.[0-9]{1,6})?) ?(cycles|ns|us|µs|ms|s)?")
 _AMOUNT = re.compile(r"([0-9]{1,9}(?:\.[0-9]{1,6})?)(%| ?cycles)?")
 
 

@@ -31,6 +31,7 @@ import click
 import cloup
 
 from base.paths import INSTALLED
+from cli.shell.values import refuse_overwriting
 
 _WIDTH = 100
 _CONTEXT: dict[str, Any] = {
@@ -83,12 +84,15 @@ def declare(section: str, *, of_checkout: bool = False) -> Callable[[Function], 
 
     def made(function: Function) -> cloup.Command:
         @wraps(function)
-        def refuse(**_: object) -> None:
-            raise click.UsageError(
-                "This is for a checkout of the bench, and this program is installed from one."
-            )
+        def called(**values: object) -> int | None:
+            if of_checkout and INSTALLED:
+                raise click.UsageError(
+                    "This is for a checkout of the bench, and this program is installed from one."
+                )
+            refuse_overwriting(click.get_current_context())
+            return function(**values)
 
-        command = cloup.command(context_settings=_CONTEXT)(refuse if of_checkout and INSTALLED else function)
+        command = cloup.command(context_settings=_CONTEXT)(called)
         command.short_help = (command.help or "").strip().partition("\n")[0]
         _HEADINGS[command] = section
         return command

@@ -14,14 +14,12 @@ from typing import TYPE_CHECKING, Any
 from base.files.whole import write_bytes
 from cli.shell.declare import Decorator, Function, json_option, option, packed
 from cli.shell.project import project
-from cli.shell.values import FILE, OUTPUT, OptionError, Value
+from cli.shell.values import FILE, OUTPUT, OUTPUT_OR_STDOUT, STDOUT, OptionError, Value
 
 if TYPE_CHECKING:
     from analysis.judge.baseline import Baseline
     from analysis.judge.limits import Allowance, Limit
     from analysis.judge.rows import Report, Subject
-
-STDOUT = Path("-")
 
 
 @dataclass
@@ -50,15 +48,6 @@ class Judging:
             raise OptionError("--allow AMOUNT is of a baseline: give --baseline FILE, too.")
         if self.on_stdout and self.as_json:
             raise OptionError("--markdown - and --json both print: give --markdown a file.")
-        named: dict[Path, str] = {}
-        for name, file in (
-            ("--baseline", self.baseline),
-            ("--junit", self.junit_file),
-            ("--markdown", None if self.on_stdout else self.markdown_file),
-            ("--bencher", self.bencher_file),
-        ):
-            if file and (other := named.setdefault(file.resolve(), name)) != name:
-                raise OptionError(f"{other} and {name} both name {file}: give each a file of its own.")
         self.text = ""
         """What came of it, in lines for a reader."""
         self.markdown = ""
@@ -201,7 +190,10 @@ _OF_RUNS = (
         "--junit", "junit_file", OUTPUT, "a file of JUnit XML to write: a test case each limit and each row"
     ),
     option(
-        "--markdown", "markdown_file", FILE, "a table to write for a comment on a change; - prints it alone"
+        "--markdown",
+        "markdown_file",
+        OUTPUT_OR_STDOUT,
+        "a table to write for a comment on a change; - prints it alone",
     ),
 )
 _OF_PROGRAMS = (

@@ -11,7 +11,7 @@ import re
 import sys
 from collections.abc import Callable, Iterable
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -229,6 +229,8 @@ def _all_scenarios() -> tuple[str, ...]:
 
 
 OUTPUT, OUTPUT_FOLDER = _writable(folder=False), _writable(folder=True)
+STDOUT = Path("-")
+OUTPUT_OR_STDOUT = replace(OUTPUT, read=lambda word: STDOUT if word == str(STDOUT) else OUTPUT.read(word))
 ALLOCATORS = Value("NAMES", lambda word: word.split(","), words=_all_allocators, several=True)
 """Names of the catalogue and paths of files, with commas, or `all`: a list of words."""
 SCENARIO = Value("SCENARIO", str, words=_all_scenarios, otherwise="file")
@@ -276,3 +278,22 @@ KNOB = Value("NAME=VALUE", _knob, "NAME=VALUE, a number, such as TLSF_SLOTS=8")
 PARAMETER = Value("NAME=VALUE", _assignment, "NAME=VALUE, such as depth=64")
 PAIRS = Value("OURS=THEIRS,…", _pairs, "OURS=THEIRS, such as CRIT=PA8,STIM=PA0, and each channel once")
 QUANTITY = choice(*NAMED)
+
+
+def refuse_overwriting(ctx: click.Context) -> None:
+    """Raises OptionError if a file that the command writes is named twice: what one word names
+    would be lost to the other.
+    """
+    first: dict[str, click.Parameter] = {}
+    for param in ctx.command.params:
+        value = ctx.params.get(param.name or "")
+        for file in value if isinstance(value, tuple) else (value,):
+            if not isinstance(file, Path):
+                continue
+            other = first.setdefault(os.path.realpath(file), param)
+            if other is not param and {other.type, param.type} & {OUTPUT, OUTPUT_OR_STDOUT}:
+                names = " and ".join(
+                    it.human_readable_name if it.param_type_name == "argument" else it.opts[0]
+                    for it in (other, param)
+                )
+                raise OptionError(f"{names} both name {file}: give each a file of its own.")

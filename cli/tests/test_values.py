@@ -8,7 +8,7 @@ from typing import Any
 import click
 import pytest
 
-from cli.shell import values
+from cli.shell import start, values
 from cli.shell.runs import compiled
 from cli.shell.shared import RunOptions
 from cli.shell.values import OptionError, Value
@@ -59,6 +59,29 @@ def test_a_file_to_write_is_refused_before_anything_is_measured(tmp_path: Path) 
     for path in (tmp_path, Path(__file__, "page.html")):
         with pytest.raises(click.BadParameter, match="another file"):
             values.OUTPUT.convert(str(path), None, None)
+
+
+@pytest.mark.parametrize(
+    ("words", "named"),
+    [
+        ("masks FILE --junit FILE", "ELF and --junit"),
+        ("masks no.elf --output FILE --baseline FILE --update", "--output and --baseline"),
+        ("latency no.elf --irq TIM3 --bencher FILE --markdown FILE", "--markdown and --bencher"),
+        ("bounds no.elf --loops FILE --output FILE", "--loops and --output"),
+        ("heap record --log FILE --output FILE", "--output and --log"),
+        ("heap fragmentation --trace FILE --output FILE", "--trace and --output"),
+    ],
+)
+def test_no_file_that_a_command_writes_is_one_that_it_is_given(
+    tmp_path: Path, words: str, named: str
+) -> None:
+    file = tmp_path / "file"
+    file.write_text("what was there")
+    (tmp_path / "link").symlink_to(file)
+    second = words.rpartition("FILE")
+    with pytest.raises(OptionError, match=f"^{named} both name "):
+        start.run([*second[0].replace("FILE", str(file)).split(), str(tmp_path / "link"), *second[2].split()])
+    assert file.read_text() == "what was there"
 
 
 def test_a_run_that_is_not_there_is_told_with_one_that_is(tmp_path: Path) -> None:
