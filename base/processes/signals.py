@@ -99,6 +99,10 @@ def orderly() -> Iterator[None]:
     if threading.current_thread() is not threading.main_thread():
         yield
         return
+    # Polars, once it is imported, hears SIGINT before Python does, and raises within the block.
+    for number in HEARD:
+        if (handler := signal.getsignal(number)) is not None:
+            signal.signal(number, handler)
     before = _install(_hear) if not (_state.listening or _state.depth) else {}
     _state.depth += 1
     stopped = False

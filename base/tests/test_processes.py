@@ -37,6 +37,28 @@ def test_a_signal_ends_the_child() -> None:
     assert time.monotonic() - began_s < 300
 
 
+def test_a_step_that_polars_takes_part_in_is_not_cut() -> None:
+    script = (
+        "import os, signal\n"
+        "from base.processes import signals\n"
+        "signals.listen()\n"
+        "import polars\n"
+        "def hit(frame):\n"
+        "    os.kill(os.getpid(), signal.SIGINT)\n"
+        "    return frame\n"
+        "try:\n"
+        "    with signals.orderly():\n"
+        "        polars.LazyFrame({'a': [1]}).map_batches(hit).collect()\n"
+        "        print('whole', end='; ')\n"
+        "except signals.Stopped as stopped:\n"
+        "    print(stopped)\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", script], cwd=ROOT, capture_output=True, text=True, check=True
+    )
+    assert done.stdout == "whole; Stopped by Ctrl-C.\n"
+
+
 def test_a_frozen_child_dies_with_a_parent_that_is_killed(tmp_path: Path) -> None:
     script = (
         "import sys; from base.processes import children\n"
