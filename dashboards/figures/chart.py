@@ -181,9 +181,18 @@ def entry(series: Series, **more: object) -> dict[str, Any]:
     return {"entry": series.style.entry, **more}
 
 
+def leading(series: Series, value: object, unit: str, at_least: str = "") -> dict[str, Any]:
+    """Of the trace that the legend names, with its maximum; a click opens its points."""
+    name = with_maximum(series, value, unit, at_least)
+    return {"name": name, "legendgroup": series.run.id, "meta": meta(series)}
+
+
 def beside(series: Series, words: str) -> dict[str, Any]:
-    """Of a further trace of a run: a name, and no entry of its own in the legend."""
-    return {"name": f"{series.label} {words}", "legendgroup": series.run.id, "showlegend": False}
+    """Of a further trace of a run: a name, and no entry of its own in the legend; no points to
+    click.
+    """
+    name, own = f"{series.label} {words}", entry(series)
+    return {"name": name, "legendgroup": series.run.id, "showlegend": False, "meta": own}
 
 
 def points(series: Series, size: float, opacity: float = 0.55) -> dict[str, Any]:

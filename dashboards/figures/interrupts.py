@@ -20,12 +20,12 @@ from dashboards.figures.chart import (
     beside,
     entry,
     in_us,
+    leading,
     line,
     make_chart,
     meta,
     per_series,
     points,
-    with_maximum,
 )
 from dashboards.formatting import grouped, microseconds, short
 from dashboards.loaded.runs import LoadedRun
@@ -172,10 +172,9 @@ def _by_depth(
                 y=in_us(part[quantity.column]),
                 mode="markers",
                 marker=marker,
-                meta=meta(member),
                 customdata=np.array(interrupt_keys(part), str),
                 hovertemplate=f"{words}, depth %{{x}}: {Y_US}<br>operation %{{customdata}}",
-                **beside(member, words),
+                **beside(member, words) | {"meta": meta(member)},
             )
         worst = (
             table.with_columns(band=(pl.col("depth").cast(pl.Int64) - 1).clip(0) // width)
@@ -183,16 +182,14 @@ def _by_depth(
             .sort("band", quantity.column, descending=[False, True], maintain_order=True)
             .unique("band", keep="first", maintain_order=True)
         )
-        name = with_maximum(member, table[quantity.column].max(), "ns", member.run.summary(quantity).at_least)
+        longest = table[quantity.column].max(), "ns", member.run.summary(quantity).at_least
         figure.add_scatter(
             x=worst["band"].to_numpy() * width + (width + 1) / 2,
             y=in_us(worst[quantity.column]),
             mode="lines+markers",
-            name=name,
-            legendgroup=member.run.id,
             marker=points(member, 8, 1),
             line=line(member),
-            meta=meta(member),
+            **leading(member, *longest),
             customdata=list(zip(interrupt_keys(worst), worst["n"], strict=True)),
             hovertemplate=f"around depth %{{x}}: worst {Y_US} of n = %{{customdata[1]}}<br>"
             "operation %{customdata[0]}",
@@ -225,9 +222,7 @@ def latency_by_phase(series: Sequence[Series]) -> Chart | None:
             y=in_us(table["isr_latency_ns"].round(1)),
             mode="markers",
             marker={**points(member, size=4, opacity=0.6), "symbol": symbols},
-            name=with_maximum(member, table["isr_latency_ns"].max(), "ns", longest.at_least),
-            legendgroup=member.run.id,
-            meta=meta(member),
+            **leading(member, table["isr_latency_ns"].max(), "ns", longest.at_least),
             customdata=list(zip(operation_keys(table["seq"]), labels, strict=True)),
             hovertemplate=f"%{{customdata[1]}}: %{{x:,.2f}} µs into the operation, latency {Y_US}<br>"
             "operation %{customdata[0]}",
@@ -241,7 +236,6 @@ def latency_by_phase(series: Sequence[Series]) -> Chart | None:
                 y=in_us([bound_ns, bound_ns]),
                 mode="lines",
                 line=line(member, 1, MEANT_DOT),
-                meta=entry(member),
                 hovertemplate=f"{name}: critical section + entry: {Y_US}",
                 **beside(member, name),
             )

@@ -21,14 +21,13 @@ from dashboards.figures.chart import (
     X_US,
     Y_US,
     beside,
-    entry,
     in_us,
+    leading,
     line,
     make_chart,
     meta,
     per_series,
     points,
-    with_maximum,
 )
 from dashboards.formatting import grouped
 from dashboards.loaded.runs import LoadedRun, bound_of, by_size, confidence_words, counted, means
@@ -60,7 +59,12 @@ def ramp(series: Sequence[Series]) -> Chart | None:
                 (
                     valid,
                     "",
-                    {"mode": "markers", "marker": points(member, 4, 0.4), **beside(member, "trials")},
+                    {
+                        "mode": "markers",
+                        "marker": points(member, 4, 0.4),
+                        **beside(member, "trials"),
+                        "meta": meta(member),
+                    },
                 ),
                 (
                     worst,
@@ -68,8 +72,7 @@ def ramp(series: Sequence[Series]) -> Chart | None:
                     {
                         "mode": "lines",
                         "line": line(member),
-                        "name": with_maximum(member, valid[column].max(), unit),
-                        "legendgroup": member.run.id,
+                        **leading(member, valid[column].max(), unit),
                         "showlegend": row == 1,
                     },
                 ),
@@ -79,7 +82,6 @@ def ramp(series: Sequence[Series]) -> Chart | None:
                     col=1,
                     x=part["depth"].to_numpy(),
                     y=part[column].to_numpy() / per,
-                    meta=meta(member),
                     customdata=np.array(operation_keys(part["seq"]), str),
                     hovertemplate=f"{words}depth %{{x}}: {value_words}<br>operation %{{customdata}}",
                     **look,
@@ -95,7 +97,6 @@ def ramp(series: Sequence[Series]) -> Chart | None:
                     y=[value, value],
                     mode="lines",
                     line=line(member, 1.2, MEANT_DASH),
-                    meta=entry(member),
                     hovertemplate=f"bound {value_words}",
                     **beside(member, "bound"),
                 )
@@ -127,9 +128,7 @@ def cycles_by_probes(series: Sequence[Series]) -> Chart | None:
             y=table["dwt_cycles"].to_numpy(),
             mode="markers",
             marker=points(member, size=6, opacity=0.45),
-            name=with_maximum(member, table["dwt_cycles"].max(), "cycles"),
-            legendgroup=member.run.id,
-            meta=meta(member),
+            **leading(member, table["dwt_cycles"].max(), "cycles"),
             customdata=np.array(operation_keys(table["seq"]), str),
             hovertemplate="%{y:,} cycles<br>operation %{customdata}",
         )
@@ -142,7 +141,6 @@ def cycles_by_probes(series: Sequence[Series]) -> Chart | None:
             marker_size=16,
             marker_color=INK,
             marker_line={"width": 2},
-            meta=entry(member),
             customdata=mean.select("probes", "n").rows(),
             hovertemplate="mean of %{customdata[1]:,} with %{customdata[0]:,} probes: %{y:,.1f} cycles",
             **beside(member, "mean"),
@@ -169,8 +167,8 @@ def cycles_by_size(series: Sequence[Series]) -> Chart | None:
                 "median": {
                     "mode": "lines",
                     "line": line(member, width=width),
-                    "legendgroup": member.run.id,
-                    "name": f"{member.label} {state}",
+                    **beside(member, state),
+                    "showlegend": True,
                 },
                 "max": {
                     "mode": "markers",
@@ -182,7 +180,6 @@ def cycles_by_size(series: Sequence[Series]) -> Chart | None:
                 figure.add_scatter(
                     x=sizes["size"].to_numpy(),
                     y=sizes[statistic + suffix].to_numpy(),
-                    meta=entry(member),
                     hovertemplate=f"%{{x:,}} bytes, {statistic}: %{{y:,}} cycles",
                     **look,
                 )
@@ -216,7 +213,6 @@ def agreement(series: Sequence[Series]) -> Chart | None:
                 y=[tolerance, tolerance, None, -tolerance, -tolerance],
                 mode="lines",
                 line=line(member, 1, MEANT_DASH),
-                meta=entry(member),
                 hovertemplate="tolerance %{y:+.2f} cycles",
                 **beside(member, "tolerance"),
             )
@@ -293,9 +289,7 @@ def _survival(
             },
             # Between two values the share is that of the larger: first down, then right.
             line={**line(member), "shape": "vh"},
-            name=with_maximum(member, value_ns[-1], "ns", summary.at_least),
-            legendgroup=member.run.id,
-            meta=meta(member),
+            **leading(member, value_ns[-1], "ns", summary.at_least),
             customdata=np.array(values["key"], str),
             hovertemplate=f"%{{y:.4~g}} at or above {X_US}<br>%{{customdata}}",
         )
@@ -314,7 +308,6 @@ def _survival(
             },
             mode="markers",
             marker={"size": 3, **own},
-            meta=entry(member),
             hovertemplate=f"{X_US}<extra></extra>",
             **beside(member, "intervals"),
         )

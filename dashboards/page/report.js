@@ -26,15 +26,14 @@
     const [path, query = ""] = location.hash.replace(/^#\/?/, "").split(/\?(.*)/s), asked = new URLSearchParams(query);
     const [page, ...rest] = (path || (data.scenarios.length ? "overview" : data.everywhere[0])).split("/").map(decoded);
     return { page, rest, scenario: asked.get("scenario") ?? data.scenarios[0]?.name, show: asked.getAll("show"), pin: asked.getAll("pin"),
-      find: asked.get("find") ?? "", limit: asked.get("limit") ?? data.limit, ...Object.fromEntries(SEEN.map((name) => [name, asked.get(name) ?? ""])) };
+      limit: asked.get("limit") ?? data.limit, ...Object.fromEntries(["find", ...SEEN].map((name) => [name, asked.get(name) ?? ""])) };
   }
 
-  function write({ page, rest = [], scenario, show, pin, find, limit, ...seen }) {
+  function write({ page, rest = [], scenario, show, pin, limit, ...texts }) {
     const query = new URLSearchParams([...show.map((name) => ["show", name]), ...pin.map((name) => ["pin", name])]);
-    if (find) query.set("find", find);
     if (scenario && scenario !== data.scenarios[0]?.name) query.set("scenario", scenario);
     if (limit !== data.limit) query.set("limit", limit);
-    for (const name of SEEN) if (page === "sample" && seen[name]) query.set(name, seen[name]);
+    for (const name of ["find", ...page === "sample" ? SEEN : []]) if (texts[name]) query.set(name, texts[name]);
     return `#/${[page, ...rest].map(encodeURIComponent).join("/")}${query.size ? `?${query}` : ""}`;
   }
 

@@ -26,7 +26,6 @@ from dashboards.blocks import (
     Fact,
     Grid,
     Group,
-    Line,
     Page,
     Prose,
     Verbatim,
@@ -247,14 +246,19 @@ _LEGEND = (
 )
 
 
+def _possible_ns(series: Series) -> float:
+    wait = series.run.manifest.possible_wait
+    return wait.ns if wait else 0
+
+
 def matrix(scenarios: Mapping[str, Sequence[Series]]) -> Page:
     """Every allocator in every scenario, the longest possible wait first."""
     every = [member for series in scenarios.values() for member in series]
     groups = []
     for scenario, series in scenarios.items():
         shared = [tables.among(quantity, series, every) for quantity in _WORST]
-        rows: list[tuple[float, Line]] = []
-        for member in series:
+        lines = []
+        for member in sorted(series, key=_possible_ns, reverse=True):
             manifest = member.run.manifest
             maxima = (tables.worst(member, among, brief=True) for among in shared)
             footprint, memory = manifest.footprint, manifest.memory
@@ -267,9 +271,8 @@ def matrix(scenarios: Mapping[str, Sequence[Series]]) -> Page:
                 tables.number(getattr(footprint, name, None)) for name in ("flash_bytes", "static_ram_bytes")
             )
             cells = (*maxima, tables.possible(member), used, *bytes_of, lost)
-            wait_ns = manifest.possible_wait.ns if manifest.possible_wait else 0
-            rows.append((-(wait_ns or 0), tables.line_of(member, cells)))
-        groups.append(Group(scenario, tuple(line for _, line in sorted(rows, key=lambda row: row[0]))))
+            lines.append(tables.line_of(member, cells))
+        groups.append(Group(scenario, tuple(lines)))
     # Above a column stands the error that all rows share.
     maxima_columns = (
         replace(column, note=tables.among(quantity, every).budget) for quantity, column in _WORST.items()
