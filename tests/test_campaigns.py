@@ -121,6 +121,13 @@ def no_run(_order: Order, _scratch: Path) -> Outcome:
     raise AssertionError("a run was made")
 
 
+def test_a_worker_hears_no_ctrl_c_from_its_start(tmp_path: Path) -> None:
+    with conduct.local(tmp_path / "scratch", 1) as client:
+        blocked = client.submit(signal.pthread_sigmask, signal.SIG_BLOCK, ()).result()
+    assert {signal.SIGINT, signal.SIGHUP} <= blocked
+    assert not {signal.SIGINT, signal.SIGHUP} & signal.pthread_sigmask(signal.SIG_BLOCK, ())
+
+
 def test_what_is_done_is_not_done_again_whatever_words_ask_for_it(
     undisturbed: Path, client: Client, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -7,12 +7,14 @@ from __future__ import annotations
 import logging
 import os
 import shutil
+import signal
 import tempfile
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass, replace
 from itertools import islice
+from multiprocessing import resource_tracker
 from pathlib import Path
 from typing import Any
 
@@ -201,22 +203,27 @@ def local(scratch: Path, workers: int = 0) -> Iterator[Any]:
     shutil.rmtree(scratch, ignore_errors=True)
     scratch.mkdir(parents=True)
     try:
-        with (
-            _configured(),
-            LocalCluster(  # type: ignore[no-untyped-call]
-                n_workers=workers or len(os.sched_getaffinity(0)),
-                threads_per_worker=1,
-                processes=True,
-                host="127.0.0.1",
-                dashboard_address=None,
-                local_directory=str(scratch),
-                silence_logs=logging.CRITICAL,
-                preload=["analysis.campaign.quiet_worker"],
-                scheduler_kwargs={"dashboard": False, "dashboard_address": "127.0.0.1:0"},
-            ) as cluster,
-            Client(cluster) as client,  # type: ignore[no-untyped-call]
-        ):
-            yield client
+        with _configured():
+            # Workers inherit what is held back here, and so never hear a Ctrl-C at the terminal,
+            # which is the command's to act on: also not while they load their libraries. Python's
+            # tracker of resources, which starts with the first of them, would let them hear again.
+            resource_tracker.ensure_running()
+            heard = signal.pthread_sigmask(signal.SIG_BLOCK, (signal.SIGINT, signal.SIGHUP))
+            try:
+                cluster = LocalCluster(  # type: ignore[no-untyped-call]
+                    n_workers=workers or len(os.sched_getaffinity(0)),
+                    threads_per_worker=1,
+                    processes=True,
+                    host="127.0.0.1",
+                    dashboard_address=None,
+                    local_directory=str(scratch),
+                    silence_logs=logging.CRITICAL,
+                    scheduler_kwargs={"dashboard": False, "dashboard_address": "127.0.0.1:0"},
+                )
+            finally:
+                signal.pthread_sigmask(signal.SIG_SETMASK, heard)
+            with cluster, Client(cluster) as client:  # type: ignore[no-untyped-call]
+                yield client
     finally:
         shutil.rmtree(scratch, ignore_errors=True)
 
