@@ -197,8 +197,8 @@ class Subject:
 
     @property
     def name(self) -> str:
-        """The file's name."""
-        return self.user.elf.name
+        """The file's name, as it can be written: also where it is no UTF-8."""
+        return self.user.elf.name.encode(errors="backslashreplace").decode()
 
     @property
     def words(self) -> KernelWords:

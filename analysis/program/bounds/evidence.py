@@ -117,7 +117,7 @@ def check(folder: Path) -> None:
 
 
 def _json(value: object) -> bytes:
-    return (json.dumps(value, indent=2, ensure_ascii=False) + "\n").encode()
+    return (json.dumps(value, indent=2, ensure_ascii=False) + "\n").encode(errors="backslashreplace")
 
 
 def _content(path: Path) -> bytes:

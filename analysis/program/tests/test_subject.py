@@ -6,6 +6,7 @@ CPSIE, which belongs to it.
 
 from __future__ import annotations
 
+import os
 from fractions import Fraction
 from pathlib import Path
 
@@ -99,6 +100,13 @@ def test_a_program_without_a_kernel_counts_from_main_on(folder: Path) -> None:
     (longest,) = report.start_up
     assert longest.cycles is not None and longest.cycles > START_UP
     assert "until main() began (no known kernel is in it), is left out" in as_text(report)
+
+
+def test_a_name_that_is_no_utf_8_can_be_written(folder: Path, tmp_path: Path) -> None:
+    elf = tmp_path / os.fsdecode(b"b\xfe.elf")
+    elf.write_bytes(made.build(folder, "").read_bytes())
+    subject = Subject.of(user_program(elf), UNTIL)
+    assert (subject.user.elf, subject.name) == (elf, r"b\udcfe.elf")
 
 
 def test_a_program_without_main_counts_from_reset_on(folder: Path) -> None:
