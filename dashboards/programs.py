@@ -197,43 +197,44 @@ def _sections(shown: Sequence[Bounded]) -> go.Figure:
     """A row each: a line from what was seen to the bound. If the shortest is a small share of the
     longest, the axis is of powers of ten.
     """
-    rows = list(enumerate(shown))
-    seen = [(row, section) for row, section in rows if section.seen]
+    rows, seen = range(len(shown)), [section.seen or None for section in shown]
+    bound = [section.cycles for section in shown]
     figure = go.Figure(
         go.Scatter(
             name="slack",
-            x=[end for _, section in seen for end in (section.seen, section.cycles, None)],
-            y=[row for row, _ in seen for _ in range(3)],
+            # Of no length where nothing was seen.
+            x=[end for least, most in zip(seen, bound, strict=True) for end in (least or most, most, None)],
+            y=[row for row in rows for _ in range(3)],
             mode="lines",
             line_color="var(--off)",
             line_width=3,
             hoverinfo="skip",
         )
     )
-    for name, points, colour, symbol, size in (
-        ("seen", [(row, section, section.seen) for row, section in seen], SHADES[0], "circle", 9),
-        ("bound", [(row, section, section.cycles) for row, section in rows], INK, "line-ns-open", 14),
+    for name, cycles, colour, symbol, size in (
+        ("seen", seen, SHADES[0], "circle", 9),
+        ("bound", bound, INK, "line-ns-open", 14),
     ):
         figure.add_scatter(
             name=name,
-            x=[cycles for _, _, cycles in points],
-            y=[row for row, _, _ in points],
+            x=cycles,
+            y=[*rows],
             mode="markers",
             marker_color=colour,
             marker_symbol=symbol,
             marker_size=size,
             marker_line={"width": 3 * (size > 9)},
-            customdata=[str(section) for _, section, _ in points],
+            customdata=[*map(str, shown)],
             hovertemplate="%{customdata}<br>%{x:,} cycles<extra>%{fullData.name}</extra>",
         )
     legended(figure, _AROUND_PX + _ROW_PX * len(shown), "cycles", top_px=_TOP_PX)
-    ends = [cycles for section in shown for cycles in (section.seen, section.cycles) if cycles]
+    ends = [*filter(None, (*seen, *bound))]
     logarithmic = max(ends) > _WIDE * min(ends)
     figure.update_xaxes(type="log", dtick=1) if logarithmic else figure.update_xaxes(rangemode="tozero")
     # Who holds interrupts off.
     words = [str(section.caller or section.begin) for section in shown]
     labels = [escape(shorten(name, _MOST_LETTERS, placeholder="…"), quote=False) for name in words]
-    figure.update_yaxes(autorange="reversed", tickvals=list(range(len(shown))), ticktext=labels)
+    figure.update_yaxes(autorange="reversed", tickvals=[*rows], ticktext=labels)
     return figure
 
 
