@@ -126,12 +126,13 @@ def test_a_suite_that_fails_is_told_with_its_demand(tmp_path: Path) -> None:
             "alignment > 8u ? request_refused(HEAP_BAD_ALIGNMENT)",
             "alignment > 8u ? request_refused(HEAP_CORRUPT)",
         )
-        .replace(
-            "status != HEAP_OK) {\n        return request_refused(status)",
-            "status != HEAP_OK) {\n        return request_refused(HEAP_OUT_OF_MEMORY)",
-        )
+        .replace("REFUSE_UNLESS_OK(", "REFUSE_AS_FULL(")
     )
-    (tmp_path / "bare.c").write_text("#define PLAIN_TELLS_USABLE\n" + source)
+    macros = (
+        "#define PLAIN_TELLS_USABLE\n"
+        "#define REFUSE_AS_FULL(judged) if (judged) { return request_refused(HEAP_OUT_OF_MEMORY); }\n"
+    )
+    (tmp_path / "bare.c").write_text(macros + source)
     (name,) = outside.admit([str(tmp_path / "bare.c")])
     said = contract.as_text(contract.hold(name))
     assert "  requests       broken: heap_last_operation().status is 1, not 2 (test_requests.c:" in said

@@ -29,9 +29,10 @@ APART void before(void) {
     section();
 }
 /* A short way and a long one lead to its section; on the long one the store comes to its end. */
-__asm__(".type either, %function\n.thumb_func\neither:\n    cmp r0, #0\n    beq 1f\n"
-        ".rept 43\n    nop\n.endr\n    b 2f\n1:  nop\n"
-        "2:  cpsid i\n    push {r0}\n    pop {r0}\n    cpsie i\n    bx lr\n.size either, . - either\n");
+__asm__(
+    ".type either, %function\n.thumb_func\neither:\n    cmp r0, #0\n    beq 1f\n"
+    ".rept 43\n    nop\n.endr\n    b 2f\n1:  nop\n"
+    "2:  cpsid i\n    push {r0}\n    pop {r0}\n    cpsie i\n    bx lr\n.size either, . - either\n");
 void either(uint32_t);
 volatile uint32_t choice;
 APART void before_either(void) {
