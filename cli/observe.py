@@ -170,7 +170,8 @@ def _check(options: Observing, program: BoardOptions) -> None:
         of = "only of a live capture, not of a file" if options.file else "only of a file"
         raise OptionError(f"{wrong}: {of}.")
     for pair in options.latency:
-        if not all(pair.partition(":")):
+        stimulus, colon, answer = pair.partition(":")
+        if not (stimulus and colon and answer) or stimulus == answer:
             raise OptionError(f"--latency {pair[:80]}: give TRIG:ACK, a stimulus and its answer.")
     ran = (options.scenario, options.allocator)
     more = (options.uart, options.file and options.board, options.ignore_glitches)
