@@ -21,6 +21,7 @@ HEAD = """
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
 #include <unistd.h>
 """
 CALLS = """
@@ -82,6 +83,7 @@ int main(void) {
         exit(0);
     }
     free(malloc(10003));
+    wait(NULL); /* a recording ends with the command, whoever outlives it */
 }
 """
 
