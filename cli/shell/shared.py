@@ -41,11 +41,7 @@ USUAL_TWO = "seglist,tlsf"
 def _table(
     _ctx: click.Context, _option: click.Parameter, pairs: tuple[tuple[str, Any], ...]
 ) -> dict[str, Any]:
-    table = dict(pairs)
-    for name, value in pairs:
-        if table[name] != value:
-            raise click.BadParameter(f"{name} is given twice, as {value} and as {table[name]}.")
-    return table
+    return dict(pairs)
 
 
 _SEVERAL = "one or more allocators, separated by commas, or all"

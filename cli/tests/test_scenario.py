@@ -52,12 +52,6 @@ def test_what_is_wrong_with_several_boards_is_one_sentence(words: str, sentence:
     assert refused("scenario", "mem_frag", "--board", words).startswith(sentence)
 
 
-def test_a_parameter_is_given_once() -> None:
-    words = ("--parameter", "depth=8", "--parameter")
-    assert "depth is given twice, as 8 and as 9." in refused("scenario", "mem_frag", *words, "depth=9")
-    assert "nowhere" in refused("scenario", "nowhere", *words, "depth=8")
-
-
 @table
 def test_a_wrong_option_for_a_file_is_one_sentence(words: str, said: str) -> None:
     assert said in refused("observe", "nowhere.sr", *words.split())
