@@ -344,10 +344,12 @@ class SigrokCapture:
     def _read(self, pipe: IO[bytes]) -> None:
         step, wanted = self._request.analyzer.sample_bytes, self._request.samples
         block = memoryview(bytearray(READ_BYTES))
+        arrivals = select.poll()  # not select(), which takes no descriptor from 1024 on
+        arrivals.register(pipe, select.POLLIN)
         while not self._enough:
             last_look = self._leaving.is_set()
             count = 0
-            if select.select([pipe], [], [], _POLL_S)[0]:
+            if arrivals.poll(_POLL_S * 1000):
                 count = os.readv(pipe.fileno(), [block])
                 last_look = not count
             if last_look:

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import os
 import re
+import resource
 import shutil
 import signal
 import stat
@@ -10,6 +11,7 @@ import sys
 import threading
 import time
 from collections.abc import Sequence
+from contextlib import ExitStack
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -268,6 +270,18 @@ def capture_windows(folder: Path, body: str, samples: int, keeping: Keeping | No
     with SigrokCapture(request, folder / names.EDGE_STREAM) as running:
         running.start()
         return running.wait(MANY_S)
+
+
+def test_many_open_files_are_no_obstacle(tmp_path: Path) -> None:
+    """From descriptor 1024 on select(2) takes none."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    with ExitStack() as stack:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (max(soft, 2048), hard))
+        stack.callback(resource.setrlimit, resource.RLIMIT_NOFILE, (soft, hard))
+        for _ in range(1024):
+            stack.enter_context(Path(os.devnull).open())
+        result = capture_windows(tmp_path / "many", "send(bytes(1000))", 1000, None)
+    assert (result.problems, result.edges.total_samples) == ((), 1000)
 
 
 BUSY = """
