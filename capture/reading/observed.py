@@ -174,7 +174,7 @@ def read_observed(
     start, end = frames.start, frames.end
     pulsed, pairs = (questions or Questions()).among(edges.channels)
     after = total if end is None else int(end[0])
-    before_end = edges.until(after)
+    before_end = edges if end is None else edges.until(after)
     # The program's part begins behind the calibration, where SYNC changes again. Without such an
     # edge it begins at the start frame, without a frame at sample 0.
     first = 0 if start is None else int(start[-1])
@@ -189,11 +189,12 @@ def read_observed(
         frames=frames,
         clock=fit_clock(start, end, tick_hz, edges.samplerate_hz),
     )
-    widths: dict[str, list[int]] = {}
+    least, greatest = {}, {}
     for name in pulsed:
         every = pulses(edges, name)
         train = every.starting_within(first, after)
-        widths[name] = train.width.tolist()
+        if len(train):
+            least[name], greatest[name] = int(train.width.min()), int(train.width.max())
         wire.widths_ns[name] = summarise(train.width * sample_ns)
         wire.intervals_ns[name] = summarise(np.diff(train.start) * sample_ns)
         wire.spans[f"{name}, width"] = train.start, train.end
@@ -205,14 +206,15 @@ def read_observed(
             lengths = np.append(opening.width, closing.width[:SECTIONS_PER_END])
             wire.calibration_ns[name] = summarise(lengths * sample_ns)
     for name in dict.fromkeys([*edges.channels, *pulsed]):
-        moved = before_end.transitions(name)
-        high = bool(moved.level[-1]) if moved.sample.size else edges.initial_level(name)
+        moved = edges.transitions(name)
+        count = int(np.searchsorted(moved.sample, after))
+        high = bool(moved.level[count - 1]) if count else edges.initial_level(name)
         wire.lines[name] = Line(
-            edges=edges.transitions(name).sample.size,
+            edges=moved.sample.size,
             high=high,
-            least=min(widths.get(name, ()), default=None),
-            greatest=max(widths.get(name, ()), default=None),
-            lasted=after - int(moved.sample[-1]) if name in widths and high and moved.sample.size else None,
+            least=least.get(name),
+            greatest=greatest.get(name),
+            lasted=after - int(moved.sample[count - 1]) if name in pulsed and high and count else None,
         )
     for pair in pairs:
         name = named(pair)
