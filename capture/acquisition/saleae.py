@@ -107,9 +107,9 @@ class SaleaeCapture:
         from saleae import automation
 
         settings = self._request.analyzer.settings
-        self._manager = self._open.enter_context(_connected(self._request.analyzer))
+        manager = self._open.enter_context(_connected(self._request.analyzer))
         with _told("cannot capture so"):
-            self._capture = self._manager.start_capture(
+            self._capture = manager.start_capture(
                 device_id=settings.get("device") and str(settings["device"]),
                 device_configuration=automation.LogicDeviceConfiguration(
                     enabled_digital_channels=sorted(self._numbers.values()),
