@@ -6,6 +6,7 @@ import re
 import struct
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import lru_cache
 from pathlib import Path
 
 from elftools.common.exceptions import DWARFError, ELFError
@@ -100,7 +101,20 @@ def _build_attributes(elf: ELFFile) -> dict[str, int]:
 
 
 def address_of(elf: Path, symbol: str) -> int | None:
-    """The value of a symbol; None of a file that has it not, or that cannot be read."""
+    """The value of a symbol; None of a file that has it not, or that cannot be read.
+
+    A process reads a file that did not change once: to read its symbols takes 15 ms, and each run
+    of a campaign asks for some.
+    """
+    try:
+        changed_ns = elf.stat().st_mtime_ns
+    except OSError:
+        return None  # who uses the file says so
+    return _address_of(elf.resolve(), symbol, changed_ns)
+
+
+@lru_cache(maxsize=256)
+def _address_of(elf: Path, symbol: str, _changed_ns: int) -> int | None:
     try:
         with elf.open("rb") as file:
             section = ELFFile(file).get_section_by_name(".symtab")
