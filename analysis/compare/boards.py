@@ -24,7 +24,6 @@ usual. Of the columns each has its value in the unit of its name, null where nob
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -220,8 +219,6 @@ def on_board(run: str, manifest: Manifest, operations: pl.DataFrame) -> OnBoard 
     if allocate_ns.value is not None and greatest[DWT_CYCLES.key] is None:
         counter = "wire"
     growth, idle = _growth(operations, core_hz), manifest.baselines.get(LATENCY.key)
-    acr = manifest.firmware.flash_acr or manifest.asked.flash_acr or ""
-    wait_states = int(acr, 16) & _LATENCY_BITS if re.fullmatch("[0-9A-Fa-f]{1,8}", acr) else None
     figures = (
         allocate_cycles,
         Figure(counter or MISSING, counter),
@@ -234,7 +231,7 @@ def on_board(run: str, manifest: Manifest, operations: pl.DataFrame) -> OnBoard 
         _figure(ENTRY_CYCLES.get(core) if core else None),
         Figure(core or MISSING, core),
         _figure(core_hz, "g", 1e6),
-        _figure(wait_states),
+        _figure(None if manifest.flash_acr is None else manifest.flash_acr & _LATENCY_BITS),
         _figure(manifest.samplerate_hz, "g", 1e6),
     )
     return OnBoard(run, manifest, board, figures)

@@ -178,7 +178,7 @@ class Comparison:
     def as_json(self) -> dict[str, Any]:
         """The document that docs/reference/twin.md describes."""
         manifest, trials = self.board.manifest, self.trials
-        claimed = self.board.claimed_flash_acr
+        claimed = self.board.manifest.flash_acr
         return {
             "run": str(self.folder),
             **{name: getattr(manifest, name) for name in ("scenario", "allocator", "board")},

@@ -121,7 +121,7 @@ def try_all(bench: Bench) -> Trials:
 
 def _tried(bench: Bench, assumed: Assumed, left: pl.DataFrame) -> Iterator[Hypothesis]:
     """Those that are not assumed yet, and that may have made what is left."""
-    clock, claimed = bench.pair(assumed).clock, bench.board.claimed_flash_acr
+    clock, claimed = bench.pair(assumed).clock, bench.board.manifest.flash_acr
     if clock and assumed.ratio == 1.0 and abs(clock.ratio - 1) > clock.uncertainty:
         # A slow clock takes more samples for a cycle.
         ppm, doubt = (clock.ratio - 1) * 1e6, clock.uncertainty * 1e6

@@ -67,16 +67,6 @@ class Board:
         """The core's clock as the firmware told it, or else the nominal one."""
         return self.manifest.firmware.core_hz or boards.nominal_hz(self.manifest.asked)
 
-    @property
-    def claimed_flash_acr(self) -> int | None:
-        """FLASH_ACR as BOOT tells it, or else as the firmware was built to set it."""
-        manifest = self.manifest
-        text = manifest.firmware.flash_acr or manifest.asked.flash_acr
-        try:
-            return None if text is None else int(text, 16)
-        except ValueError:
-            return None
-
 
 def read_board(folder: Path) -> Board:
     """Reads the run in `folder`. Raises TailscopeError where it cannot have a twin."""

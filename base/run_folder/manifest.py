@@ -650,6 +650,13 @@ class Manifest(Table):
         return _accelerates(self.firmware.flash_acr)
 
     @property
+    def flash_acr(self) -> int | None:
+        """FLASH_ACR as BOOT tells it, or else as the firmware was built to set it; None if nobody
+        knows.
+        """
+        return _register(self.firmware.flash_acr or self.asked.flash_acr)
+
+    @property
     def built_accelerated(self) -> bool:
         """The same of what the firmware was built to set, if that is known."""
         flash_acr = self.asked.flash_acr
@@ -768,9 +775,13 @@ def _check_allocator(allocator: str, firmware: AskedFirmware) -> None:
 
 
 def _accelerates(flash_acr: str | None) -> bool:
-    if flash_acr is None or not re.fullmatch(r"[0-9A-Fa-f]{1,8}", flash_acr):
-        return True
-    return bool(int(flash_acr, 16) & ACCELERATOR_BITS)
+    value = _register(flash_acr)
+    return value is None or bool(value & ACCELERATOR_BITS)
+
+
+def _register(text: str | None) -> int | None:
+    """The value of a register; None if nothing tells it, or the text is no such number."""
+    return int(text, 16) if text and re.fullmatch(r"[0-9A-Fa-f]{1,8}", text) else None
 
 
 def check_has_operations(folder: Path) -> None:
