@@ -53,16 +53,16 @@ class Candidate:
         """
         heap_bytes = None if isinstance(smallest_heap, str) else smallest_heap
         missing = (f"Its smallest heap: {smallest_heap}",) if isinstance(smallest_heap, str) else ()
-        waits, why_not = [], "" if runs else "No run."
+        waits, why_not = [], [] if runs else ["No run."]
         for run in runs:
-            if run.complete and run.possible_wait:
+            if not run.complete:
+                why_not.append(f"{run.scenario} is {run.verdict}: {' '.join(run.reasons)}")
+            elif not run.possible_wait:
+                why_not.append(f"{run.scenario} has no answer of an interrupt, or no critical section.")
+            else:
                 waits.append((run.possible_wait, run))
-            elif not why_not and run.complete:
-                why_not = f"{run.scenario} has no answer of an interrupt, or no critical section."
-            elif not why_not:
-                why_not = f"{run.scenario} is {run.verdict}: {' '.join(run.reasons)}"
         if why_not:
-            return cls(allocator, smallest_heap_bytes=heap_bytes, missing=(why_not, *missing))
+            return cls(allocator, smallest_heap_bytes=heap_bytes, missing=(why_not[0], *missing))
         wait, longest = max(waits, key=lambda pair: pair[0].ns)
         # Of the kinds of operations that the runs had, with the entry.
         bounds = [
