@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from itertools import product
 from math import isnan, log2, nan
 from operator import add, sub, truediv
@@ -59,6 +60,8 @@ Made = Iterator[tuple[Place, MadeFigure | None]]
 
 _PLACEMENTS = 16
 """Heap and rest at each pair of their places in a line of the flash once."""
+_REMEMBERED = 320
+"""Results. A figure has up to 304 behind it, and the next figure asks for most of them again."""
 _BOARD = "virtual Nucleo-F401RE, 84 MHz, no stimulus, a heap of 65,536 bytes"
 _PC_BYTES = 8 << 20
 _MOST_SEEDS_WITHOUT_SEARCH = 24
@@ -107,6 +110,7 @@ def run(names: Sequence[str], budget: Budget, measure: Measure) -> Iterator[Besi
 
     Raises TailscopeError, and Stopped where a signal asks for the end.
     """
+    measure = lru_cache(_REMEMBERED)(measure)
     for name in names:
         source, table = published.find(name)
         made = Beside(source, table)

@@ -7,6 +7,7 @@ is measured anew; stop in the middle, and what was finished is there the next ti
 from __future__ import annotations
 
 import io
+from collections.abc import Hashable
 from functools import cache
 from hashlib import sha256
 from pathlib import Path
@@ -32,7 +33,7 @@ SOURCES = (
 _COMPILERS = ("arm-none-eabi-gcc", "gcc", "rustc")
 
 
-class Work(Protocol):
+class Work(Hashable, Protocol):
     """Something to measure. Its repr() is the whole question."""
 
     def measure(self) -> pl.DataFrame:

@@ -55,8 +55,8 @@ class BoardRun:
     allocator: str
     scenario: str
     art: bool = False
-    parameters: Mapping[str, int | str] = field(default_factory=dict)
-    knobs: Mapping[str, int] = field(default_factory=dict)
+    parameters: Mapping[str, int | str] = field(default_factory=dict, hash=False)
+    knobs: Mapping[str, int] = field(default_factory=dict, hash=False)
     optimization: Optimization = "2"
     placement: int = 0
 
@@ -119,7 +119,7 @@ class HeapStudy:
     scenario: str
     seeds: int
     heap_bytes: int
-    knobs: Mapping[str, int] = field(default_factory=dict)
+    knobs: Mapping[str, int] = field(default_factory=dict, hash=False)
     searches: bool = True
     processes: int = field(default=1, repr=False, compare=False)
 
