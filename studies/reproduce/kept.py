@@ -26,7 +26,7 @@ FOLDER = COMPILED / "reproduced" / "kept"
 SOURCES = (
     *("firmware", "scenarios", "simulator", "base/run_folder", "capture/reading/probes.py"),
     *("analysis/fragmentation", "studies/sections.py", "studies/worst.py", "studies/reproduce/measure.py"),
-    "studies/reproduce/empty_section.c",
+    *("studies/reproduce/empty_section.c", "studies/adversary/study.py"),
 )
 """Files and folders of the repository that every result depends on."""
 
