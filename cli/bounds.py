@@ -16,51 +16,46 @@ if TYPE_CHECKING:
 _COUNT = whole(0, 1 << 16)
 
 
-@declare(section="Your own firmware, as it is")
-@argument("elf", type=FILE, help="a program for the virtual Nucleo, as the linker wrote it")
-@option(
-    "--until",
-    type=INSTANT,
-    default="1s",
-    help="how long to run it for what is seen: 100ms, 2s",
-)
-@option("--loops", "loops_file", type=FILE, help="a TOML file: how often loops go round, and what is called")
-@option("--tasks", type=_COUNT, help="how many tasks there are at the most: loops of the kernel go by it")
-@option("--priorities", type=_COUNT, help="the same of its priorities")
-@option("--timers", type=_COUNT, help="the same of timers that run at once")
-@option("--ticks", type=_COUNT, help="the same of ticks that come while the scheduler is locked")
+@declare("Your own firmware, as it is")
+@argument("elf", FILE, "a program for the virtual Nucleo, as the linker wrote it")
+@option("--until", INSTANT, "how long to run it for what is seen: 100ms, 2s", default="1s")
+@option("--loops", "loops_file", FILE, "a TOML file: how often loops go round, and what is called")
+@option("--tasks", _COUNT, "how many tasks there are at the most: loops of the kernel go by it")
+@option("--priorities", _COUNT, "the same of its priorities")
+@option("--timers", _COUNT, "the same of timers that run at once")
+@option("--ticks", _COUNT, "the same of ticks that come while the scheduler is locked")
 @option(
     "--wait-states",
-    type=whole(0, 15),
-    help="of the flash; when not given, those that FLASH_ACR has at the end of the run",
+    whole(0, 15),
+    "of the flash; when not given, those that FLASH_ACR has at the end of the run",
 )
 @option(
     "--flash",
-    type=choice("seen", "worst"),
+    choice("seen", "worst"),
+    "its prefetch and caches: as FLASH_ACR has them at the end of the run, or no help at all",
     default="seen",
-    help="its prefetch and caches: as FLASH_ACR has them at the end of the run, or no help at all",
 )
 @option(
     "--pointers",
-    type=choice("any", "sram"),
+    choice("any", "sram"),
+    "what pointers go to of which nothing is known; with sram the figures are lower, if it is so",
     default="any",
-    help="what pointers go to of which nothing is known; with sram the figures are lower, if it is so",
 )
 @option(
     "--explain",
+    "the path that a bound is of: each instruction, how often, its share; without a word the "
+    "longest, else the n-th longest, or that at a function, file.c:12 or an address",
     metavar="[ROW|PLACE]",
     is_flag=False,
     flag_value="1",
-    help="the path that a bound is of: each instruction, how often, its share; without a word the "
-    "longest, else the n-th longest, or that at a function, file.c:12 or an address",
 )
-@option("--output", type=OUTPUT, help="an HTML file to write: bounds, priorities, the longest path")
+@option("--output", OUTPUT, "an HTML file to write: bounds, priorities, the longest path")
 @option(
     "--evidence",
-    type=FOLDER,
-    help="a folder to write, for who must defend a bound: inputs, versions, reports, what is presumed",
+    FOLDER,
+    "a folder to write, for who must defend a bound: inputs, versions, reports, what is presumed",
 )
-@option("--all", "everything", is_flag=True, help="list every section, and all that is missing")
+@option("--all", "everything", "list every section, and all that is missing")
 @shared.kernel
 @shared.own_program
 @judging

@@ -14,49 +14,38 @@ if TYPE_CHECKING:
     from base.board_options import BoardOptions
 
 
-@declare(section="Your own firmware, as it is")
-@argument("elf", type=FILE, help="your program, the ELF file that the linker wrote")
+@declare("Your own firmware, as it is")
+@argument("elf", FILE, "your program, the ELF file that the linker wrote")
 @option(
     "--irq",
+    "the interrupt to pend: TIM3, USART2, EXTI15_10, a number of the chip's vector table, SysTick",
     metavar="NAME",
-    help="the interrupt to pend: TIM3, USART2, EXTI15_10, a number of the chip's vector table, SysTick",
 )
 @option(
     "--section",
+    "'a..b', or 'f..' from entry to exit; each a function, f+0x12, 0xADDRESS or file.c:12",
     metavar="FROM..TO",
     multiple=True,
-    help="'a..b', or 'f..' from entry to exit; each a function, f+0x12, 0xADDRESS or file.c:12",
 )
-@option(
-    "--until",
-    type=INSTANT,
-    default="100ms",
-    help="the end: a time since reset such as 100ms, or a cycle",
-)
+@option("--until", INSTANT, "the end: a time since reset such as 100ms, or a cycle", default="100ms")
 @shared.begin
 @shared.kernel
 @option(
     "--around",
+    "pend during the longest call of this function, and 64 cycles before and after it",
     metavar="FUNCTION",
-    help="pend during the longest call of this function, and 64 cycles before and after it",
 )
-@option(
-    "--every",
-    type=WHOLE,
-    help="pend at each n-th cycle; when not given, so that there are at most 100,000",
-)
+@option("--every", WHOLE, "pend at each n-th cycle; when not given, so that there are at most 100,000")
 @option(
     "--mode",
-    type=choice("sweep", "random"),
+    choice("sweep", "random"),
+    "pend at each n-th cycle, or at cycles that are drawn",
     default="sweep",
-    help="pend at each n-th cycle, or at cycles that are drawn",
 )
-@option("--pends", type=WHOLE, default=2_000, help="of --mode random: how many")
-@option("--seed", type=WHOLE, default=1, help="of --mode random: what they are drawn from")
+@option("--pends", WHOLE, "of --mode random: how many", default=2_000)
+@option("--seed", WHOLE, "of --mode random: what they are drawn from", default=1)
 @option(
-    "--enable",
-    type=whole(0, 15),
-    help="let the board enable the interrupt when it pends it, at this priority, 0 to 15",
+    "--enable", whole(0, 15), "let the board enable the interrupt when it pends it, at this priority, 0 to 15"
 )
 @shared.own_program
 @judging

@@ -14,23 +14,21 @@ if TYPE_CHECKING:
     from base.board_options import BoardOptions
 
 
-@declare(section="Your own firmware, as it is")
+@declare("Your own firmware, as it is")
 @argument(
     "elf",
-    type=FILE,
+    FILE,
+    "a program for the virtual Nucleo, as the linker wrote it; of several builds one table",
     nargs=-1,
     required=True,
-    help="a program for the virtual Nucleo, as the linker wrote it; of several builds one table",
 )
-@option(
-    "--until", type=INSTANT, default="1s", help="how long to run it from reset: 100ms, 2s or cycles:8400000"
-)
+@option("--until", INSTANT, "how long to run it from reset: 100ms, 2s or cycles:8400000", default="1s")
 @shared.begin
 @shared.kernel
-@option("--explain", is_flag=True, help="the instructions of the longest interval of each kind, too")
-@option("--output", type=OUTPUT, help="an HTML file to write: places, curves, timeline, priorities")
-@option("--folded", type=OUTPUT, help="a file for flame graphs: each call stack, with its cycles")
-@option("--perfetto", type=OUTPUT, help="a timeline for ui.perfetto.dev; compressed if it ends in .gz")
+@option("--explain", "the instructions of the longest interval of each kind, too")
+@option("--output", OUTPUT, "an HTML file to write: places, curves, timeline, priorities")
+@option("--folded", OUTPUT, "a file for flame graphs: each call stack, with its cycles")
+@option("--perfetto", OUTPUT, "a timeline for ui.perfetto.dev; compressed if it ends in .gz")
 @shared.own_program
 @judging
 def command(

@@ -50,7 +50,7 @@ Decorator = Callable[[Callable[..., Any]], Callable[..., Any]]
 
 def option(*words: Any, **settings: object) -> Decorator:
     """An option of a command: its names, its kind of value, and its help. Without a kind it is a
-    flag. The settings are Click's.
+    flag, or text if it has a metavar. The settings are Click's.
     """
     names, all_settings = _read(words, settings)
     if not {"type", "metavar"} & {*all_settings}:
@@ -66,9 +66,9 @@ def argument(*words: Any, **settings: object) -> Decorator:
 
 def _read(words: Sequence[Any], settings: Mapping[str, object]) -> tuple[list[str], dict[str, Any]]:
     """The names, and all else as Click calls it."""
-    names = [word for word in words if isinstance(word, str)]
-    kind = {"type": word for word in words if word not in names}  # noqa: B035 - one at the most
-    return names, {"help": None if "help" in settings else names.pop(), **kind, **settings}
+    *names, text = (word for word in words if isinstance(word, str))
+    kind = {"type": word for word in words if not isinstance(word, str)}  # noqa: B035 - one at the most
+    return names, {"help": text, **kind, **settings}
 
 
 _HEADINGS: dict[click.Command, str] = {}
