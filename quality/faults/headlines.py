@@ -94,8 +94,9 @@ def _headlines(run: Manifest, healthy: Manifest) -> Iterator[Headline]:
         yield f"{key}.overhead", (overhead, _around(overhead, within))
     yield from _of_sweep(run.sweep)
     for part, names in _OF_PARTS.items():
+        whole = getattr(run, part)
         for name in names:
-            yield f"{part}.{name}", (getattr(getattr(run, part), name, None), None)
+            yield f"{part}.{name}", (getattr(whole, name) if whole else None, None)
     for name in _OF_THE_RUN:
         yield name, (getattr(run, name), None)
 
