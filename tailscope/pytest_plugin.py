@@ -13,7 +13,7 @@ import hashlib
 import os
 import re
 import zlib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from functools import partial
 from itertools import count
 from pathlib import Path
@@ -124,7 +124,9 @@ class _Baselines:
             raise Error(_for_pytest(refusal))
         return result
 
-    def _answer(self, command: str, elf: FilePath, options: Document, path: Path) -> tuple[Document, str]:
+    def _answer(
+        self, command: str, elf: FilePath, options: Mapping[str, object], path: Path
+    ) -> tuple[Document, str]:
         """The document, and the sentence why it is held to no baseline, or why it becomes none."""
         if not self._update:
             document = self._remembered(command, elf, options, path if path.exists() else None)
@@ -135,7 +137,9 @@ class _Baselines:
             refusal = str(error)
         return self._remembered(command, elf, options, None), refusal
 
-    def _remembered(self, command: str, elf: FilePath, options: Document, baseline: Path | None) -> Document:
+    def _remembered(
+        self, command: str, elf: FilePath, options: Mapping[str, object], baseline: Path | None
+    ) -> Document:
         """What a command says of a program; asked once in a session for files of the same content
         and the same words, unless it refuses to judge, as it names the baseline then.
         """
