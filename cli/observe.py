@@ -8,6 +8,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Unpack
 
+import click
+
 from base.paths import RUNS
 from cli.shell import shared
 from cli.shell.declare import argument, declare, json_option, option, packed
@@ -159,7 +161,8 @@ def command(as_json: bool, options: Observing, **program: Unpack[BoardOptions]) 
 
 def _typed(values: Mapping[str, object]) -> str:
     """The options that are given among these, as one types them."""
-    return ", ".join(f"--{name.replace('_', '-')}" for name, value in values.items() if value)
+    params = click.get_current_context().command.params
+    return ", ".join(param.opts[0] for param in params if values.get(param.name or ""))
 
 
 def _check(options: Observing, program: BoardOptions) -> None:

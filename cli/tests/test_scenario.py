@@ -59,6 +59,7 @@ def test_a_wrong_option_for_a_file_is_one_sentence(words: str, said: str) -> Non
 
 def test_a_files_option_without_a_file_is_one_sentence() -> None:
     assert "only of a file" in refused("observe", "--run", ".")
+    assert "--parameter: only of a file" in refused("observe", "--parameter", "depth=1")
 
 
 BOARD = "nucleo-f072rb"
