@@ -10,6 +10,8 @@ class Xorshift32:
     """
 
     def __init__(self, seed: int) -> None:
+        if not 0 < seed < 1 << 32:
+            raise ValueError("xorshift32 needs a seed from 1 to 2**32 - 1")
         self._state = seed
 
     def below(self, limit: int) -> int:
