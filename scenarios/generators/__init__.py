@@ -5,7 +5,10 @@ from __future__ import annotations
 import hashlib
 import importlib
 import inspect
+import re
 import sys
+from collections.abc import Iterator, Mapping
+from functools import cache
 from pathlib import Path
 from types import ModuleType
 
@@ -14,6 +17,8 @@ from base.tell import Tell
 from scenarios.errors import ScenarioError
 from scenarios.generator import Generator
 
+_FOLDER = Path(__file__).parent
+_NAME = re.compile(r"[a-z][a-z0-9_]*")
 _LOADED: dict[tuple[Path, str], type[Generator]] = {}
 
 
@@ -62,9 +67,29 @@ def _classes(module: ModuleType) -> list[type[Generator]]:
     ]
 
 
-GENERATORS = {
-    path.stem: generator
-    for path in sorted(Path(__file__).parent.glob("[!_]*.py"))
-    for generator in _classes(importlib.import_module(f"{__name__}.{path.stem}"))
-}
+@cache
+def _of_file(name: str) -> type[Generator] | None:
+    """The generator in the file of this name; None where there is no such file, or none in it."""
+    if not _NAME.fullmatch(name) or not (_FOLDER / f"{name}.py").exists():
+        return None
+    classes = _classes(importlib.import_module(f"{__name__}.{name}"))
+    return classes[0] if len(classes) == 1 else None
+
+
+class _Folder(Mapping[str, type[Generator]]):
+    """The generators in this folder. A file is loaded once it is asked for."""
+
+    def __getitem__(self, name: str) -> type[Generator]:
+        if (generator := _of_file(name)) is None:
+            raise KeyError(name)
+        return generator
+
+    def __iter__(self) -> Iterator[str]:
+        return (path.stem for path in sorted(_FOLDER.glob("*.py")) if _of_file(path.stem))
+
+    def __len__(self) -> int:
+        return sum(1 for _ in self)
+
+
+GENERATORS: Mapping[str, type[Generator]] = _Folder()
 """Those in this folder, each by the name of its file."""

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+import subprocess
+import sys
 from itertools import repeat
 from pathlib import Path
 from typing import Any
@@ -193,6 +195,15 @@ def test_those_that_come_along_are_found_by_their_files() -> None:
     for name in ("generator", "xorshift", "fenced_victims", "__init__", "os", "../trace", ""):
         assert name not in GENERATORS
     assert GENERATORS["mem_frag"].__name__ == "MemFrag"
+
+
+def test_one_is_loaded_once_it_is_asked_for() -> None:
+    script = "import sys; from scenarios import catalogue; catalogue.load('sizes'); print(*sys.modules)"
+    done = subprocess.run(
+        [sys.executable, "-c", script], capture_output=True, text=True, check=True, cwd=ROOT
+    )
+    loaded = [name for name in done.stdout.split() if name.startswith("scenarios.generators.")]
+    assert loaded == ["scenarios.generators.sizes"]
 
 
 # The page of scenarios: the generator that is shown is one.
