@@ -69,6 +69,8 @@ def interrupt_table(wire: Wire, windows: Windows, seq: Samples, ticks: Ticks | N
             "operation_seq": _operation_at(windows, seq, sample, in_operation),
             "operation_sure": operation_sure,
         }
+        if ticks:
+            columns["tick_phase_cycles"] = ticks.phase_cycles(sample)
         for answer, kind, tick in zip(answers, ("isr", "task"), ("tick", "task_tick"), strict=False):
             waits = _of_stimuli(wire, sample, wire.waits(stimulus, answer))
             columns[f"{kind}_latency_ns"] = (waits["answer"] - waits["sample"]) * edges.sample_ns
@@ -79,7 +81,6 @@ def interrupt_table(wire: Wire, windows: Windows, seq: Samples, ticks: Ticks | N
                 hit = np.where(in_critical, 0, np.where(in_operation, 1, 2))
                 columns |= {"hit": pl.Series(HITS).gather(hit), "critical_sure": sure}
             if ticks:
-                columns["tick_phase_cycles"] = ticks.phase_cycles(sample)
                 columns[tick] = ticks.handler_may_run(sample, np.maximum(sample, until))
         nulls = pl.repeat(None, len(sample), dtype=pl.Null, eager=True)
         frame = pl.DataFrame({name: columns.get(name, nulls) for name in INTERRUPTS})
