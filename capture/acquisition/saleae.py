@@ -22,7 +22,6 @@ from typing import Any
 
 from base.files.errors import CaptureError, first_line
 from base.processes import signals
-from base.run_folder.edges import CHANNELS
 from capture.acquisition.sigrok_cli import CaptureRequest, CaptureResult, count_problems, no_edges
 from capture.desk.bench import AnalyzerResource
 from capture.importing import formats
@@ -83,9 +82,9 @@ class SaleaeCapture:
 
     def __init__(self, request: CaptureRequest) -> None:
         self._request = request
-        named = request.analyzer.channels or {name: str(number) for number, name in enumerate(CHANNELS)}
         # The number of the input of each of our channels, as Logic 2 counts them.
-        self._numbers = {name: int(theirs.removeprefix("D")) for name, theirs in named.items()}
+        inputs = request.analyzer.by_channel
+        self._numbers = {name: int(theirs.removeprefix("D")) for name, theirs in inputs.items()}
         self._open = ExitStack()
         self._capture: Any = None
         self._over = threading.Event()
