@@ -8,6 +8,7 @@ import inspect
 import re
 import sys
 from collections.abc import Iterator, Mapping
+from dataclasses import fields
 from functools import cache
 from pathlib import Path
 from types import ModuleType
@@ -26,7 +27,8 @@ def of_users_file(path: Path, tell: Tell) -> type[Generator]:
     """The generator in a user's file, which is run as a program, once for each content. `tell`
     hears that it is.
 
-    Raises ScenarioError where the file cannot be read or run, or has not one generator.
+    Raises ScenarioError where the file cannot be read or run, or has not one generator, or one with
+    a parameter that nothing limits.
     """
     try:
         content = path.read_bytes()
@@ -51,6 +53,12 @@ def of_users_file(path: Path, tell: Tell) -> type[Generator]:
             f"{path} has {len(classes)} generators and must have one: a dataclass that is derived from "
             "scenarios.generator.Generator and has steps()."
         )
+    for parameter in fields(classes[0]):
+        if "type" not in parameter.metadata:
+            raise ScenarioError(
+                f"{path} has a parameter without limits, {parameter.name}: declare it by whole(), choice() "
+                "or file_name() of scenarios.parameters."
+            )
     _LOADED[path, digest] = classes[0]
     return classes[0]
 

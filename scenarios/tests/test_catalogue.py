@@ -180,7 +180,8 @@ def test_where_nobody_named_the_scenario_it_is_not_run(scenario: Path) -> None:
 def test_a_program_that_is_none_is_one_sentence(scenario: Path, sentences: Sentences) -> None:
     other = GENERATOR + "\nclass Other(Staircase):\n    pass\n"
     program = scenario.parent / "mine" / "staircase.py"
-    for text in ("", other, "1 / 0", "def"):
+    unlimited = GENERATOR.replace("= whole(1, 1024)", "= 3")
+    for text in ("", other, "1 / 0", "def", unlimited):
         program.write_text(text)
         with sentences.raised(ScenarioError):
             catalogue.load(str(scenario), tell=lambda _: None)
