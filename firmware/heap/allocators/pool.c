@@ -130,9 +130,7 @@ static bool is_begin(uint32_t pool, uintptr_t address) {
 heap_status allocator_free(void *payload) {
     const uintptr_t address = (uintptr_t)payload;
     heap.probes = 0;
-    if (payload == NULL || address % 8u != 0) {
-        return payload == NULL ? HEAP_NULL : HEAP_MISALIGNED;
-    }
+    REFUSE_NO_PAYLOAD(payload);
     const uint32_t pool = pool_around(address);
     if (pool == POOLS || !is_begin(pool, address)) {
         return HEAP_FOREIGN;

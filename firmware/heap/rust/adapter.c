@@ -55,11 +55,7 @@ allocator_result allocator_allocate_aligned(size_t size, size_t alignment) {
 }
 
 allocator_result allocator_reallocate(void *payload, size_t size) {
-    const heap_status status =
-        rust_heap_reallocates() ? request_judge(size, heap.bytes) : HEAP_UNSUPPORTED;
-    if (status != HEAP_OK) {
-        return request_refused(status);
-    }
+    REFUSE_UNLESS_OK(rust_heap_reallocates() ? request_judge(size, heap.bytes) : HEAP_UNSUPPORTED);
     const size_t usable_before = rust_heap_usable_bytes(payload);
     const rust_heap_block found = rust_heap_reallocate(payload, size);
     if (found.payload != NULL) {
