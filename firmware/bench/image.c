@@ -124,6 +124,7 @@ static bool name_fits_a_record(const image_header *header) {
     return bytes < IMAGE_NAME_BYTES;
 }
 
+/** Returns this fault from check_header() if `wrong`. */
 #define REFUSE_IF(wrong, reason, detail) \
     if (wrong) { \
         return (image_fault){reason, detail}; \

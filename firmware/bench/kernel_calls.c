@@ -58,6 +58,7 @@ static uint32_t queue_receive(void) {
     return marked_if(xQueueReceive(queue, &item, 0));
 }
 
+/** Defines name(), which marks the critical sections of `call` and returns their cycles. */
 #define MARKED(name, call) \
     static uint32_t name(void) { \
         kernel_marks_begin(); \

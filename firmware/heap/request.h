@@ -40,7 +40,12 @@ static inline allocator_result request_served(void *payload, size_t usable_bytes
     return (allocator_result){.payload = payload, .usable_bytes = usable_bytes, .status = HEAP_OK};
 }
 
-/** Ends an allocation that is not HEAP_OK as it is judged: a request, or the payload to resize. */
+/*
+ * REFUSE_… return from the function that uses them where they refuse. NO_… and BARE_… define a
+ * whole function, and stand outside of all others.
+ */
+
+/** Returns request_refused() from an allocation or reallocation unless `judged` is HEAP_OK. */
 #define REFUSE_UNLESS_OK(judged) \
     do { \
         const heap_status status_ = judged; \
@@ -49,7 +54,7 @@ static inline allocator_result request_served(void *payload, size_t usable_bytes
         } \
     } while (0)
 
-/** Ends a free of what no allocator of ours has handed out. */
+/** Returns HEAP_NULL or HEAP_MISALIGNED for what no allocator of ours can have handed out. */
 #define REFUSE_NO_PAYLOAD(payload) \
     do { \
         if (payload == NULL) { \
@@ -60,7 +65,7 @@ static inline allocator_result request_served(void *payload, size_t usable_bytes
         } \
     } while (0)
 
-/** Ends a free of NULL, or one without a heap. */
+/** Returns HEAP_NULL from a free of NULL, and HEAP_FOREIGN from any other if `has_no_heap`. */
 #define REFUSE_NO_BLOCK(payload, has_no_heap) \
     do { \
         if (payload == NULL || has_no_heap) { \
@@ -74,7 +79,7 @@ static inline allocator_result request_answer(void *payload, size_t usable_bytes
                            : request_served(payload, usable_bytes);
 }
 
-/** Of an allocator without a reallocation of its own. */
+/** Defines allocator_reallocate() of an allocator without one of its own: HEAP_UNSUPPORTED. */
 #define NO_REALLOCATION \
     allocator_result allocator_reallocate(void *payload, size_t size) { \
         (void)payload; \
@@ -82,13 +87,13 @@ static inline allocator_result request_answer(void *payload, size_t usable_bytes
         return request_refused(HEAP_UNSUPPORTED); \
     }
 
-/** Of one that does not tell what its search looks at. */
+/** Defines allocator_probes() of one that does not tell what its search looks at: 0. */
 #define NO_PROBES \
     uint32_t allocator_probes(void) { \
         return 0; \
     }
 
-/** Of one that cannot check its heap. */
+/** Defines allocator_check() of one that cannot check its heap: true. */
 #define NO_CHECK \
     bool allocator_check(void) { \
         return true; \
