@@ -1,7 +1,7 @@
 /**
- * What the indexes have in common that keep all free blocks in one list, last in, first out. Each
- * includes this once, and defines the search and the check; with ONE_LIST_IN_ORDER also how blocks
- * are filed and taken out.
+ * What the indexes have in common that keep all free blocks in one list. Each includes this once,
+ * and defines the search and the check. The list is last in, first out; with ONE_LIST_IN_ORDER the
+ * index also defines how blocks are filed and taken out.
  */
 #pragma once
 
