@@ -1,4 +1,3 @@
-
 #include "board/oscillators.h"
 
 /* RM0091, section 6.2. Either source / PREDIV = the PLL's input, x PLLMUL = the core's clock

@@ -1,4 +1,3 @@
-
 #include "board/oscillators.h"
 
 /* RM0008, section 7.2. The PLL has half of the HSI. */

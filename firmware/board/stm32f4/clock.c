@@ -1,4 +1,3 @@
-
 #include "board/oscillators.h"
 
 #ifndef BOARD_PLL_R

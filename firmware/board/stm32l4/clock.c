@@ -1,4 +1,3 @@
-
 #include "board/oscillators.h"
 
 static bool start_oscillators(clock_source wanted);
