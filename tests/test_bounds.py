@@ -292,6 +292,9 @@ why = "it is of another program"
 """
 
 
+OPTIONS = ("--until", UNTIL, "--tasks", "1", "--strict")
+
+
 @pytest.fixture(scope="module")
 def evidence_of(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path, Path]:
     """The ELF file, the statements, and a folder of evidence for both."""
@@ -302,7 +305,7 @@ def evidence_of(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path, P
     elf, loops = built(folder, text + WORK), folder / "loops.toml"
     loops.write_text(STATED, encoding="utf-8")
     made = folder / "first"
-    done = lab.run("bounds", elf, "--until", UNTIL, "--loops", loops, "--evidence", made)
+    done = lab.run("bounds", elf, *OPTIONS, "--loops", loops, "--evidence", made)
     assert done.returncode == 0, done.stderr
     return elf, loops, made
 
@@ -322,7 +325,8 @@ def test_the_evidence_names_its_inputs_by_what_is_in_them(evidence_of: tuple[Pat
         document["files"][name]["sha256"] == sha256(there[name]).hexdigest() for name in document["files"]
     )
     assert there["inputs/loops/loops.toml"] == loops.read_bytes()
-    assert document["options"]["--until"] == UNTIL and document["sources"]["p.c"]
+    options = document["options"]
+    assert [options[name] for name in OPTIONS[::2]] == [UNTIL, "1", ""] and document["sources"]["p.c"]
 
 
 def test_the_evidence_has_what_was_stated_and_whether_it_was_of_use(
@@ -338,7 +342,7 @@ def test_the_evidence_is_the_same_to_the_byte_wherever_it_is_made(
     evidence_of: tuple[Path, Path, Path], tmp_path: Path
 ) -> None:
     elf, loops, folder = evidence_of
-    done = lab.run("bounds", elf, "--until", UNTIL, "--loops", loops, "--evidence", tmp_path / "again")
+    done = lab.run("bounds", elf, *OPTIONS, "--loops", loops, "--evidence", tmp_path / "again")
     assert done.returncode == 0
     assert contents(tmp_path / "again") == contents(folder)
     assert not [name for name, content in contents(folder).items() if str(elf.parent).encode() in content]

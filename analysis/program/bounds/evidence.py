@@ -70,7 +70,7 @@ def write(
         name: path for name in _FILES for path in map(Path, map(str, given.get(name, ()))) if path.is_file()
     }
     options = {
-        name: "" if values == (True,) else " ".join(map(str, values)) for name, values in given.items()
+        name: "" if values[0] is True else " ".join(map(str, values)) for name, values in given.items()
     }
     options |= {name: path.name for name, path in inputs.items()}
     files: dict[str, bytes] = {
