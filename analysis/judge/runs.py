@@ -56,7 +56,7 @@ def groups(runs: Iterable[StoredRun]) -> list[list[StoredRun]]:
     """Runs on real boards with equal settings together, as repetitions; every other run alone."""
     grouped: dict[object, list[StoredRun]] = {}
     for run in runs:
-        grouped.setdefault(id(run) if run.exact else (*run.chosen.items(),), []).append(run)
+        grouped.setdefault(id(run) if run.exact else frozenset(run.chosen.items()), []).append(run)
     return [*grouped.values()]
 
 

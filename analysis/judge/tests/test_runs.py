@@ -214,6 +214,13 @@ def test_a_baseline_has_an_entry_for_each_board(tmp_path: Path) -> None:
     assert judged(baseline, folders).exit_status == 0
 
 
+def test_settings_in_another_order_are_the_same() -> None:
+    chosen = {"knob A": "1", "knob B": "2"}
+    every = [{**chosen}, dict(reversed(chosen.items())), {**chosen, "knob B": "3"}]
+    made: Any = [SimpleNamespace(exact=False, chosen=settings) for settings in every]
+    assert runs.groups(made) == [made[:2], made[2:]]
+
+
 # Whole checks of runs on the virtual board, beside operations that are written by hand.
 
 
