@@ -15,19 +15,18 @@ from tests.tables import table
 
 @pytest.fixture
 def steps(monkeypatch: pytest.MonkeyPatch) -> list[str]:
-    """What was asked of CMake, in order. A definition `broken` names the step that fails."""
+    """What was asked of CMake, in order, "anew" where it is to forget what it found before.
+
+    A definition `broken` names the step that fails.
+    """
     requests: list[str] = []
 
-    def run(build: Build, step: str, _command: list[str]) -> None:
-        requests.append(step)
+    def run(build: Build, step: str, command: list[str]) -> None:
+        requests.append(f"{step} anew" if "--fresh" in command else step)
         if build.definitions.get("broken") == step:
             raise BuildError(step)
         if step == "configure":
-            build.folder.mkdir(exist_ok=True)
-            (build.folder / "build.ninja").touch()
-            places = {"CMAKE_CACHEFILE_DIR": build.folder, "CMAKE_HOME_DIRECTORY": build.source}
-            lines = "".join(f"{name}:INTERNAL={place}\n" for name, place in places.items())
-            (build.folder / "CMakeCache.txt").write_text(lines, encoding="utf-8")
+            build.folder.mkdir(parents=True, exist_ok=True)
 
     monkeypatch.setattr(Build, "run_step", run)
     return requests
@@ -40,7 +39,17 @@ def build(folder: Path, **definitions: str) -> Build:
 def test_what_is_configured_so_already_is_only_compiled(tmp_path: Path, steps: list[str]) -> None:
     for art in ("on", "on", "off", "on"):
         build(tmp_path, art=art).make()
-    assert steps == ["configure", "compile", "compile", *["configure", "compile"] * 2]
+    assert steps == ["configure anew", "compile", "compile", *["configure", "compile"] * 2]
+
+
+def test_what_was_moved_or_failed_begins_anew(tmp_path: Path, steps: list[str]) -> None:
+    build(tmp_path / "here").make()
+    (tmp_path / "here").rename(tmp_path / "there")
+    build(tmp_path / "there").make()
+    with pytest.raises(BuildError, match="configure"):
+        build(tmp_path / "there", broken="configure").make()
+    build(tmp_path / "there").make()
+    assert steps == [*["configure anew", "compile"] * 2, "configure", "configure anew", "compile"]
 
 
 def test_what_does_not_compile_any_more_is_configured_again(tmp_path: Path, steps: list[str]) -> None:
