@@ -183,9 +183,10 @@ def read_kept(folder: Path) -> Kept:
     path = folder / names.KEPT
     table = read_table(path, _COLUMNS, _MOST_ROWS)
     description = read_metadata(path, _Description, CaptureError)
+    parts = table.partition_by("part", "name", as_dict=True)
 
     def rows(part: str, name: str) -> tuple[Any, Any]:
-        of_part = table.filter(part=part, name=name)
+        of_part = parts.get((part, name), table.clear())
         return of_part["at"].to_numpy(), of_part["value"].to_numpy()
 
     try:
