@@ -162,7 +162,12 @@ def _finite(digits: str) -> float:
 
 
 def read_json(
-    path: Path, model: type[Model], error: type[TailscopeError] = DocumentError, *, remedy: str = _MEND
+    path: Path,
+    model: type[Model],
+    error: type[TailscopeError] = DocumentError,
+    *,
+    remedy: str = _MEND,
+    most_bytes: int = JSON_BYTES_MAX,
 ) -> Model:
     """The JSON file at `path` as `model`. Raises `error`
     with one sentence that names file and key.
@@ -170,7 +175,7 @@ def read_json(
     NaN, Infinity, numbers too great for a float, halves of characters and a key that stands twice
     are refused. Texts come without control characters (printable.py).
     """
-    return open_document(path, error, remedy=remedy).check(model)
+    return open_document(path, error, remedy=remedy, most_bytes=most_bytes).check(model)
 
 
 def open_toml(

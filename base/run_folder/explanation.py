@@ -20,6 +20,9 @@ from .named_quantities import NAMED
 FOLDER = "explain"
 """Where in a run folder the explanations are."""
 
+BYTES_MAX = 4 << 20
+"""Of a file in it, which may be a stranger's."""
+
 QuantityName = Literal["section", "allocate", "free", "interrupt", "task"]
 
 _Ns = Annotated[float, Field(ge=-MOST_NUMBER, le=MOST_NUMBER)]
@@ -190,7 +193,7 @@ class _File(RootModel[Annotated[Explanation, Field(discriminator="replayed")]]):
 
 def read(path: Path, error: type[TailscopeError] = DocumentError) -> Explanation:
     """Reads the explanation at `path`. Raises `error`, with a sentence that names line and key."""
-    return read_json(path, _File, error, remedy="explain the run again").root
+    return read_json(path, _File, error, remedy="explain the run again", most_bytes=BYTES_MAX).root
 
 
 def read_all(folder: Path) -> dict[str, Explanation]:
@@ -279,6 +282,6 @@ def read_anatomy(folder: Path, quantity: str) -> Anatomy | None:
     """That of the worst sample of `quantity`; None where the run has none that is whole."""
     path = folder / FOLDER / f"{quantity}{SUFFIX}"
     with suppress(DocumentError):
-        anatomy = read_json(path, Anatomy)
+        anatomy = read_json(path, Anatomy, most_bytes=BYTES_MAX)
         return anatomy if anatomy.quantity == quantity else None
     return None

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 from pydantic import TypeAdapter, ValidationError
 
+from base.files.documents import DocumentError
 from base.run_folder.explanation import (
     QuantityName,
     Replayed,
@@ -36,6 +37,13 @@ def test_what_is_read_is_what_was_written(tmp_path: Path, content: dict[str, Any
     explanation = read(written(tmp_path, content))
     assert isinstance(explanation, kind)
     assert json.dumps(explanation.document()) == json.dumps(content)
+
+
+def test_a_file_longer_than_4_mib_is_not_read(tmp_path: Path) -> None:
+    path = written(tmp_path, TOLD)
+    path.write_text(path.read_text() + " " * (4 << 20))
+    with pytest.raises(DocumentError, match="more than 4,194,304 bytes"):
+        read(path)
 
 
 def test_the_words_of_today_are_those_of_the_commands_and_of_run_json() -> None:
