@@ -188,9 +188,10 @@ def hints(
     takes it. `counts` are how many tasks and the like the program has.
     """
     library, inlined = read(LIBRARY, program, record), Inlined(program)
+    of_pragmas = pragma_laps(program.source_files)
 
     def laps(function: str, lines: set[str], addresses: Sequence[int]) -> int | str | None:
-        of_source = pragma_laps(program.source_files, lines)
+        of_source = of_pragmas(lines)
         if of_source is not None:
             says, line = f"at most {of_source} laps", min(lines, key=_split)
             record[Annotation("pragma in the source", "loop", function, line, says, "")] = True
@@ -292,26 +293,31 @@ class _Pragma(NamedTuple):
         return self != other and self.name == other.name and inside
 
 
-def pragma_laps(files: Mapping[str, Path], lines: Iterable[str]) -> int | None:
+def pragma_laps(files: Mapping[str, Path]) -> Callable[[Iterable[str]], int | None]:
     """As Stated.hints: what stands in the source, right before the innermost loop that has all
-    these lines: `_Pragma("loopbound min 1 max 100")`.
+    these lines: `_Pragma("loopbound min 1 max 100")`. Each file is read once.
     """
-    by_file: dict[str, set[int]] = {}
-    for name, number in map(_split, lines):
-        by_file.setdefault(name, set()).add(number)
-    pragmas = [
-        (pragma, numbers)
-        for name, numbers in by_file.items()
-        if name in files
-        for pragma in _pragmas(name, files[name])
-    ]
-    around = [it for it, numbers in pragmas if it.first <= min(numbers) and max(numbers) <= it.last]
-    if around:
-        return min(around, key=lambda pragma: pragma.last - pragma.first).at_most
-    begin = [pragma for pragma, numbers in pragmas if pragma.first in numbers]
-    outer = [pragma for pragma in begin if not any(other.encloses(pragma) for other in begin)]
-    # A single outer one has lines that the compiler brought there from elsewhere.
-    return max((pragma.at_most for pragma in (outer if len(outer) == 1 else begin)), default=None)
+    pragmas_of = cache(lambda name: _pragmas(name, files[name]))
+
+    def laps(lines: Iterable[str]) -> int | None:
+        by_file: dict[str, set[int]] = {}
+        for name, number in map(_split, lines):
+            by_file.setdefault(name, set()).add(number)
+        pragmas = [
+            (pragma, numbers)
+            for name, numbers in by_file.items()
+            if name in files
+            for pragma in pragmas_of(name)
+        ]
+        around = [it for it, numbers in pragmas if it.first <= min(numbers) and max(numbers) <= it.last]
+        if around:
+            return min(around, key=lambda pragma: pragma.last - pragma.first).at_most
+        begin = [pragma for pragma, numbers in pragmas if pragma.first in numbers]
+        outer = [pragma for pragma in begin if not any(other.encloses(pragma) for other in begin)]
+        # A single outer one has lines that the compiler brought there from elsewhere.
+        return max((pragma.at_most for pragma in (outer if len(outer) == 1 else begin)), default=None)
+
+    return laps
 
 
 def _split(line: str) -> tuple[str, int]:
@@ -320,7 +326,6 @@ def _split(line: str) -> tuple[str, int]:
     return name, int(number)
 
 
-@cache
 def _pragmas(name: str, path: Path) -> list[_Pragma]:
     text = ""
     with suppress(OSError):

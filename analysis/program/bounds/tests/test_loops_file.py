@@ -102,7 +102,14 @@ def test_a_pragma_is_for_the_innermost_loop_around_the_lines(
 ) -> None:
     path = tmp_path / "f.c"
     path.write_text(SOURCE, encoding="utf-8")
-    assert pragma_laps({"f.c": path}, {f"f.c:{line}" for line in lines}) == at_most
+    assert pragma_laps({"f.c": path})({f"f.c:{line}" for line in lines}) == at_most
+
+
+def test_a_source_that_changed_is_read_anew(tmp_path: Path) -> None:
+    path = tmp_path / "f.c"
+    for most in (7, 70):
+        path.write_text(f'_Pragma("loopbound min 1 max {most}")\nfor (;;) x++;\n', encoding="utf-8")
+        assert pragma_laps({"f.c": path})({"f.c:2"}) == most
 
 
 def test_a_function_that_calls_itself_is_stated_by_its_calls(program: Program, tmp_path: Path) -> None:
