@@ -39,11 +39,12 @@ def pack(value: Any) -> str:
 def columns(value: Any) -> Any:
     """`value` with rows that are alike, in a list or by `keys`, as one object of their `columns`,
     which figures.js undoes: what they have alike is then near enough for gzip to write it once.
+    Empty rows have no column that could tell how many they are, and stay.
     """
     if not isinstance(value, dict | list):
         return value
     rows = [*value.values()] if isinstance(value, dict) else value
-    if not all(isinstance(row, dict) and row.keys() == rows[0].keys() for row in rows) or not rows:
+    if not all(isinstance(row, dict) and row and row.keys() == rows[0].keys() for row in rows) or not rows:
         parts = map(columns, rows)
         return dict(zip(value, parts, strict=True)) if isinstance(value, dict) else [*parts]
     apart = {name: columns([row[name] for row in rows]) for name in rows[0]}

@@ -459,6 +459,16 @@ def test_of_many_runs_each_page_and_sample_comes_out_of_its_pack(runs_folder: Pa
     assert [page.read_text(encoding="utf-8").count('id="run-') for page in pages.values()] == [4, 2]
 
 
+def test_a_run_without_a_capture_has_its_page(tmp_path: Path) -> None:
+    """It has no samples, so its pack has rows without columns."""
+    run = write_run(tmp_path, "mem_frag", "seglist", [Operation("A", 16, 1, 300)] * 12)
+    (run / "edges.parquet").unlink()
+    page = write_report([run], tmp_path / "report.html")
+    with opened(page, f"#/run/{run.name}") as browser:
+        assert title(browser) == "seglist"
+    assert runs_of(page.read_text(encoding="utf-8"))[run.name]["samples"] == {}
+
+
 WAITING = "[...document.querySelectorAll('.plot')].filter(one => one.checkVisibility() && !one.dataset.drawn)"
 
 
