@@ -92,7 +92,11 @@
   // that keep the same waiting, interrupts or tasks.
   function first(entries) {
     if (entries.length <= FIRST) return entries;
-    return [...Map.groupBy(entries, ({ who }) => who).values()].flatMap((lane) => [lane[0], lane.at(-1)]);
+    // Not by Map.groupBy, which browsers of before late 2023 lack, Firefox ESR 115 among them.
+    return [...new Set(entries.map(({ who }) => who))].flatMap((who) => {
+      const lane = entries.filter((entry) => entry.who === who);
+      return [lane[0], lane.at(-1)];
+    });
   }
 
   // One chip for each run of the scenario, the worst first; what is chosen is drawn.
@@ -120,7 +124,8 @@
       pin.ariaLabel = `Pin ${name}: always shown`;
       pin.textContent = pinned ? "★" : "☆";
       pin.addEventListener("click", () => alter({ pin: pinned ? pins : [...pins, name] }));
-      chip.ariaPressed = pressed;
+      // Not by ariaPressed, which those browsers may lack as well: the style looks for the attribute.
+      chip.setAttribute("aria-pressed", String(pressed));
       if (pressed) swatch.style.background = `var(--palette-${entry % 8})`;
       [name, told].forEach((text, place) => { words[place].textContent = text; });
       chip.addEventListener("click", ({ detail, shiftKey }) => {
