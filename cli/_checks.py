@@ -7,8 +7,9 @@ from __future__ import annotations
 import os
 import sys
 import tomllib
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import cache
 from pathlib import Path
 
 from base.files.errors import TailscopeError, near_miss
@@ -38,14 +39,14 @@ class Room:
         """Whether `folder` lies within the room."""
         return folder.is_relative_to(self.folder)
 
-    def touches(self, folder: Path) -> bool:
-        """Whether `folder` lies within the room, or the room within it."""
-        return self.contains(folder) or self.folder.is_relative_to(folder)
-
     def files(self, *patterns: str) -> list[Path]:
         """The files of the room whose names match a pattern: of the repository, sorted."""
-        paths = (path for pattern in patterns for path in (ROOT / self.folder).rglob(pattern))
-        return sorted(path.relative_to(ROOT) for path in paths)
+        return sorted(path for pattern in patterns for path in _files(self.folder, pattern))
+
+
+@cache
+def _files(folder: Path, pattern: str) -> list[Path]:
+    return [path.relative_to(ROOT) for path in (ROOT / folder).rglob(pattern)]
 
 
 WHOLE = Room(Path())
@@ -73,39 +74,29 @@ def room_of(word: str) -> Room:
     )
 
 
-Command = tuple[str, ...]
-
-_PYTHON = (sys.executable, "-m")
-_LINT_IMPORTS = "from importlinter.cli import lint_imports_command as lint; lint()"
-"""import-linter has no `python -m`; its contracts are in pyproject.toml."""
-_BUILD_SIMULATORS = "from simulator.build import DESK, build; build(); build(name=DESK)"
-_SIMULATOR = Path("simulator")
-_CI = Path("ci")
-_RUST_HEAP = HEAP / "rust"
-_EXAMPLES = Path("docs", "examples")
-_C_FOLDERS = ("analysis", "firmware", "quality", "scenarios", "simulator/tests/fixtures", "tests")
+_FILE = Path(__file__).with_name("checks.toml")
 
 
 @dataclass(frozen=True)
 class Check:
-    """Commands that run one after another, and must all exit with 0.
-
-    `needs` names the checks that must pass before it, if they are among those that run. `tool` is a
-    command of cli/tools.tsv that a user's machine may lack. `style` is true if it only looks at
-    sources. A `long` one runs with `--all` only.
-
-    `sources` names the rooms, separated by spaces, that decide alone whether it passes: with the
-    same files and tools it need not run again.
+    """A check as checks.toml has it, which says what its fields mean. A `long` one runs with
+    `--all` only.
     """
 
     name: str
-    commands: tuple[Command, ...]
-    folder: Path = ROOT
-    needs: tuple[str, ...] = ()
+    commands: Sequence[Sequence[str]]
+    of: str = "."
+    whole: bool = False
+    files: Sequence[str] = ()
+    among: Sequence[str] = (".",)
+    but: str = "/"
+    folder: str = "."
+    needs: Sequence[str] = ()
     tool: str | None = None
     style: bool = False
     long: bool = False
     sources: str = ""
+    allocators: bool = False
 
 
 def checks_of(room: Room, everything: bool = False) -> list[Check]:
@@ -113,111 +104,49 @@ def checks_of(room: Room, everything: bool = False) -> list[Check]:
 
     First come those that others wait for, then those that take longest.
     """
-    if room.allocator is not None:
-        return [*_contracts(room), *_python_tests(room, everything)]
-    checks = [
-        *_builds(room, everything),
-        *_python_style(room),
-        *_python_tests(room, everything),
-        *_other_style(room),
-        *_rust(room),
-        *_contracts(room),
-    ]
-    return [check for check in checks if everything or not check.long]
-
-
-def _named(name: str, room: Room) -> str:
-    """The name of a check that takes the room as its argument."""
-    return name if room == WHOLE else f"{name} in {room}"
-
-
-def _builds(room: Room, everything: bool) -> Iterator[Check]:
-    """Builds what most tests run on, or `everything`. What is not built, the first test builds."""
-    if room.contains(_SIMULATOR):
-        yield Check("simulator: build", ((sys.executable, "-c", _BUILD_SIMULATORS),))
-    if room.contains(HEAP.parent):
-        of_most = () if everything else ("--allocator", "seglist,tlsf")
-        build = (*_PYTHON, "cli", "dev", "build", *of_most)
-        yield Check("firmware: build", (build,), needs=("simulator: build",))
-
-
-def _python_style(room: Room) -> Iterator[Check]:
-    # The examples are projects of their own, without types; the check of everything looks at them.
-    if all(file.is_relative_to(_EXAMPLES) for file in room.files("*.py")):
-        return
-    folder = str(room.folder)
-    # Without an argument, mypy takes what pyproject.toml lists.
-    typed = () if room == WHOLE else (folder,)
-    for name, command in (
-        ("python: ruff", ("ruff", "check", "--no-cache", folder)),
-        ("python: format", ("ruff", "format", "--no-cache", "--check", folder)),
-        ("python: mypy", ("mypy", *typed)),
-    ):
-        yield Check(_named(name, room), ((*_PYTHON, *command),), style=True)
-    layers = (sys.executable, "-c", _LINT_IMPORTS, "--no-cache", "--no-logo")
-    yield Check("python: layers", (layers,), style=True)
-
-
-def _python_tests(room: Room, everything: bool) -> Iterator[Check]:
-    """Runs pytest in one process more than there are cores, since many tests wait for a board.
-
-    conftest.py deals the tests out.
-    """
-    chosen: Command = (str(room.folder),)
-    if room == WHOLE:
-        chosen = ()
-    elif room.folder == Path("docs"):
-        chosen = ("-m", "docs")
-    elif room.allocator is not None:
-        chosen = (*chosen, "-k", room.allocator)
-    elif not room.files("test_*.py"):
-        return
-    if everything or room.allocator is not None:  # of most allocators, all tests are marked long
-        chosen = ("--all", *chosen)
-    command = (*_PYTHON, "pytest", "-n", str((os.cpu_count() or 1) + 1), *chosen)
-    yield Check(_named("python: pytest", room), (command,), needs=("simulator: build", "firmware: build"))
-
-
-def _other_style(room: Room) -> Iterator[Check]:
-    """Of C, and of the scripts that run on the machines of others."""
-    files = [str(path) for path in room.files("*.c", "*.h") if any(map(path.is_relative_to, _C_FOLDERS))]
-    if files:
-        command = ("clang-format", "--dry-run", "--Werror", *files)
-        yield Check(_named("c: format", room), (command,), tool="clang-format", style=True)
-    if room.touches(_CI):
-        command = ("shellcheck", *map(str, Room(_CI).files("*.sh")))
-        yield Check("ci: shellcheck", (command,), tool="shellcheck", style=True)
-
-
-def _rust(room: Room) -> Iterator[Check]:
-    format_all = ("cargo", "fmt", "--all", "--check")
-    if room.touches(_SIMULATOR):
-        folder = ROOT / _SIMULATOR
-        yield Check("simulator: format", (format_all,), folder, tool="cargo-fmt", style=True)
-        # In the profile of the differential test one compilation serves that, clippy and the tests.
-        tests = (*linted(), "cargo", "test", "--locked", "--profile", "differential", "--workspace")
-        yield Check(
-            "simulator: clippy",
-            ((*tests, "--no-run"),),
-            folder,
-            tool="cargo-clippy",
-            style=True,
-            sources="simulator",
-        )
-        yield Check("simulator: tests", (tests,), folder, needs=("simulator: clippy",), sources="simulator")
-    if room.touches(_RUST_HEAP):
-        folder = ROOT / _RUST_HEAP
-        yield Check("heap/rust: format", (format_all,), folder, tool="cargo-fmt", style=True)
-        # Each allocator is a feature. What they do is tested with that of all other allocators.
-        features = tomllib.loads((folder / "Cargo.toml").read_text(encoding="utf-8"))["features"]
-        builds = ("--locked", "--profile", "firmware", "--target-dir", str(COMPILED / "rust-clippy"))
-        commands = tuple(
-            ("cargo", "clippy", *builds, "--features", feature, "--", "-D", "warnings")
-            for feature in features
-        )
-        yield Check(
-            "heap/rust: clippy", commands, folder, tool="cargo-clippy", style=True, sources="firmware"
-        )
+    folder, allocator = str(room.folder), room.allocator
+    part = [] if room == WHOLE else [folder]
+    tests = ["-m", "docs"] if folder == "docs" else part
+    if allocator:
+        tests = [*tests, "-k", allocator]
+    if everything or allocator:  # of most allocators, all tests are marked long
+        tests = ["--all", *tests]
+    words: dict[str, Sequence[str]] = {
+        "{python}": [sys.executable],
+        "{room}": [folder],
+        "{part}": part,
+        "{tests}": tests,
+        "{processes}": [str((os.cpu_count() or 1) + 1)],
+        "{most}": [] if everything else ["--allocator", "seglist,tlsf"],
+        "{linted}": linted(),
+        "{compiled}": [str(COMPILED / "rust-clippy")],
+    }
+    crates = tomllib.loads((ROOT / HEAP / "rust" / "Cargo.toml").read_text(encoding="utf-8"))["features"]
+    checks = []
+    for row in tomllib.loads(_FILE.read_text(encoding="utf-8"))["check"]:
+        check = Check(**row)
+        files = [
+            str(file)
+            for file in room.files(*check.files)
+            if any(map(file.is_relative_to, check.among)) and not file.is_relative_to(check.but)
+        ]
+        has_part = room.folder.is_relative_to(check.of) and not check.whole
+        if bool(check.files) > bool(files) or not (room.contains(Path(check.of)) or has_part):
+            continue
+        name = check.name.format(in_room=f" in {room}" if part else "")
+        commands = [
+            [
+                it
+                for word in command
+                for it in (words | {"{crate}": [crate], "{files}": files}).get(word, [word])
+            ]
+            for command in check.commands
+            for crate in (crates if "{crate}" in command else [""])
+        ]
+        checks.append(replace(check, name=name, commands=commands))
+    if allocator:
+        return [*_contracts(room), *(check for check in checks if check.allocators)]
+    return [check for check in (*checks, *_contracts(room)) if everything or not check.long]
 
 
 def _contracts(room: Room) -> Iterator[Check]:
@@ -227,7 +156,7 @@ def _contracts(room: Room) -> Iterator[Check]:
         if room.allocator in (None, row.id) and not row.target_only and not row.missing_checkout():
             yield Check(
                 f"heap/{row.id}: contract",
-                ((*_PYTHON, "cli", "heap", "contract", "--allocator", row.id),),
+                [[sys.executable, "-m", "cli", "heap", "contract", "--allocator", row.id]],
                 sources="firmware analysis/contract.py",
                 long=row.id not in catalogue.EACH_KIND,
             )

@@ -125,7 +125,7 @@ def _outcome(check: Check, lacking: Sequence[str], again: bool) -> Outcome:
             try:
                 done = subprocess.run(
                     command,
-                    cwd=check.folder,
+                    cwd=ROOT / check.folder,
                     check=False,
                     env=environment,
                     stdin=subprocess.DEVNULL,
@@ -155,8 +155,8 @@ def _note(check: Check) -> Path | None:
 
     if not check.sources:
         return None
-    words = sum(check.commands, ())
+    words = [word for command in check.commands for word in command]
     states = source_digest.tools({"cc", "clippy-driver", *words})
     digests = (source_digest.digest(room, leave_out=(".md",)) for room in check.sources.split())
-    words = (check.name, *words, *states, *digests)
-    return CACHE / "passed" / hashlib.sha256("\0".join(words).replace(str(ROOT), "").encode()).hexdigest()
+    note = "\0".join([check.name, *words, *states, *digests])
+    return CACHE / "passed" / hashlib.sha256(note.replace(str(ROOT), "").encode()).hexdigest()
