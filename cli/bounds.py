@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Unpack
+from typing import Unpack
 
-from cli.shell import shared
+from base.board_options import BoardOptions
+from cli.shell import shared, under_way
 from cli.shell.declare import argument, declare, option
 from cli.shell.judging import Judging, judging
 from cli.shell.values import FILE, FOLDER, INSTANT, OUTPUT, choice, whole
-
-if TYPE_CHECKING:
-    from base.board_options import BoardOptions
 
 _COUNT = whole(0, 1 << 16)
 
@@ -90,7 +88,6 @@ def command(
     from analysis.program.bounds.measure import bounds
     from analysis.program.subject import Subject
     from base.files.whole import write_bytes
-    from cli.shell import under_way
     from cli.shell.project import version
     from simulator.program import user_program
 
@@ -132,12 +129,10 @@ def command(
         }
         folder.write(report, shown, evidence, typed=typed, tool=version(), page=page)
     judging.judge(text.subject(report))
-    judging.show(
+    status = judging.show(
         lambda: text.as_json(report, path),
         lambda: text.as_text(report, everything, path),
-        [f"file: {file}" for file in (output, evidence) if file],
+        (output, evidence),
+        2 if report.missing else 0,
     )
-    if report.violations:
-        return 1
-    missing = 2 if report.missing else 0
-    return missing if judging.exit_status is None else judging.exit_status
+    return 1 if report.violations else status

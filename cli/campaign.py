@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from base.microseconds import microseconds
 from base.paths import RUNS
+from cli.shell import under_way
 from cli.shell.declare import answer, argument, declare, json_option, option
 from cli.shell.values import OUTPUT_FOLDER, WHOLE
 
@@ -44,7 +45,6 @@ def command(
     from analysis.campaign.store import Store
     from analysis.errors import CampaignError
     from base.processes import signals
-    from cli.shell import under_way
     from simulator import build as simulator
 
     if len(what) == 2 and what[0] == "status":

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from base.paths import RUNS
-from cli.shell import shared, start
+from cli.shell import shared, start, under_way
 from cli.shell.declare import answer, argument, declare, json_option, option
 from cli.shell.values import BOARD, OUTPUT_FOLDER, SCENARIO, SECONDS, OptionError
 
@@ -74,7 +74,6 @@ def command(
     from capture.acquisition import direct
     from capture.desk.bench import read_bench
     from cli.shell import runs as series
-    from cli.shell import under_way
     from firmware.build import boards, fit
 
     if trace and name:
@@ -139,7 +138,6 @@ def _smallest(
     from analysis.fragmentation.study import Study
     from base.files.errors import TailscopeError
     from cli.heap import fragmentation
-    from cli.shell import under_way
     from scenarios import trace as scenarios_trace
 
     traces = [scenarios_trace.read(trace)] if trace else list(map(trace_of, plans))

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from cli.shell import under_way
 from cli.shell.declare import answer, argument, declare, json_option, option
 from cli.shell.values import OUTPUT, RUN, choice
 
@@ -29,7 +30,6 @@ def command(a: Path, b: tuple[Path, ...], by: str | None, output: Path | None, a
     The exit status is 0 for equal or better, 1 for worse, 2 where that cannot be said.
     """
     from analysis.errors import CompareError
-    from cli.shell import under_way
 
     if by is None and len(b) != 1:
         raise CompareError("Give two runs, or two folders of runs; --by board takes any number.")

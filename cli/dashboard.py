@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from base.paths import DASHBOARD, RUNS
+from cli.shell import under_way
 from cli.shell.declare import argument, declare, option
 from cli.shell.values import OUTPUT, RUN, SECONDS
 
@@ -55,7 +56,6 @@ def write(
     `every` one there; it begins with the `limit`, and has no history `without_ticks`. Yields what
     to print: what is left out, then the page. Raises TailscopeError.
     """
-    from cli.shell import under_way
 
     with under_way.shown() as tell:
         tell("loading what draws the figures")

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from base.paths import INSTALLED
 from base.processes.tools import is_installed, tools
+from cli.shell import under_way
 from cli.shell.declare import answer, declare, json_option, option
 from cli.shell.project import project
 from cli.shell.values import BOARD
@@ -82,7 +83,6 @@ def report(board: str | None = None) -> Report:
     from capture.checks.captures import Desk
     from capture.desk.bench import read_bench
     from cli._desk import DEVICES
-    from cli.shell import under_way
 
     desk = Desk(read_bench().board(board))
     if not desk.is_virtual:

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from base.paths import BUILD, RUNS
-from cli.shell import shared
+from cli.shell import shared, under_way
 from cli.shell.declare import declare, json_option, option
 from cli.shell.project import version
 from cli.shell.values import OUTPUT, OUTPUT_FOLDER, SECONDS, OptionError
@@ -46,7 +46,6 @@ def command(board: str | None, rate_s: float | None, output: Path, runs: Path, a
     from capture.checks.findings import BringUp, make_parcel
     from capture.desk.bench import read_bench
     from cli._desk import CHECKS, walk
-    from cli.shell import under_way
     from dashboards import bring_up as page
 
     parcel = output.with_suffix("")

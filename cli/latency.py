@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Unpack
+from typing import Unpack
 
-from cli.shell import shared
+from base.board_options import BoardOptions
+from cli.shell import shared, under_way
 from cli.shell.declare import argument, declare, option
 from cli.shell.judging import Judging, judging
 from cli.shell.values import FILE, INSTANT, WHOLE, OptionError, choice, whole
-
-if TYPE_CHECKING:
-    from base.board_options import BoardOptions
 
 
 @declare("Your own firmware, as it is")
@@ -75,7 +73,6 @@ def command(
     from analysis.program.latency import measure, text
     from analysis.program.parts import as_json as dumped
     from analysis.program.subject import RESET, START, Subject
-    from cli.shell import under_way
     from simulator.interrupts import exception_of, name_of
     from simulator.latency import Question
     from simulator.program import user_program
@@ -107,5 +104,4 @@ def command(
     settings |= {"enable": enable} | ({"pends": pends, "seed": seed} if mode == "random" else {})
     typed = {name: str(value) for name, value in settings.items() if value not in (None, "")}
     judging.judge(text.subject(report, typed))
-    judging.show(lambda: dumped(report), lambda: text.as_text(report))
-    return int(not report.complete) if judging.exit_status is None else judging.exit_status
+    return judging.show(lambda: dumped(report), lambda: text.as_text(report), usual=int(not report.complete))

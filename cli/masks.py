@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Unpack
+from typing import Unpack
 
-from cli.shell import shared
+from base.board_options import BoardOptions
+from cli.shell import shared, under_way
 from cli.shell.declare import argument, declare, option
 from cli.shell.judging import Judging, judging
 from cli.shell.values import FILE, INSTANT, OUTPUT, OptionError
-
-if TYPE_CHECKING:
-    from base.board_options import BoardOptions
 
 
 @declare("Your own firmware, as it is")
@@ -55,11 +53,10 @@ def command(
     from analysis.program.masks.measure import measure
     from analysis.program.subject import START, Subject
     from base.files.whole import write_bytes
-    from cli.shell import under_way
     from simulator.program import user_program
 
-    writes = explain or output or folded or perfetto
-    if len(elf) > 1 and (writes or judging.of_one):
+    of_one = (explain, output, folded, perfetto, judging.limit, judging.baseline, judging.allow)
+    if len(elf) > 1 and any((*of_one, judging.junit_file, judging.markdown_file, judging.bencher_file)):
         raise OptionError("Several builds give one table: only --json goes with them.")
     subjects = [
         Subject.of(user_program(file, **board), until, kernel=kernel, start=start or START) for file in elf
@@ -71,13 +68,13 @@ def command(
     if len(reports) > 1:
         rows = text.side_by_side(list(map(text.subject, reports)))
         names = [subject.name for subject in subjects]
-        judging.show(
+        return judging.show(
             lambda: {"builds": list(map(parts.as_json, reports)), "rows": rows},
             lambda: parts.as_text(
                 [line for each in reports for line in text.opening(each)], [text.of_builds(names, rows)], True
             ),
+            usual=int(not all(report.complete for report in reports)),
         )
-        return int(not all(report.complete for report in reports))
     if output:
         from dashboards.programs import of_masks
 
@@ -91,9 +88,9 @@ def command(
         add(made := Timeline(), report)
         made.write(perfetto)
     judging.judge(text.subject(report))
-    judging.show(
+    return judging.show(
         lambda: parts.as_json(report),
         lambda: text.as_text(report),
-        [f"file: {file}" for file in (output, folded, perfetto) if file],
+        (output, folded, perfetto),
+        int(not report.complete),
     )
-    return int(not report.complete) if judging.exit_status is None else judging.exit_status

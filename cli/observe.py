@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Unpack
 import click
 
 from base.paths import RUNS
-from cli.shell import shared
+from cli.shell import shared, under_way
 from cli.shell.declare import argument, declare, json_option, option, packed
 from cli.shell.values import (
     ALLOCATORS,
@@ -207,7 +207,6 @@ def _pins(as_json: bool, keep: Keep | None, options: Observing, program: BoardOp
     from capture.desk.bench import read_bench
     from capture.reading.counter import Growing
     from cli._wire import live, show
-    from cli.shell import under_way
     from simulator.program import user_program
 
     results: list[RunResult] = []

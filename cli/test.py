@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Literal
 
 from base.paths import CACHE, ROOT
 from base.processes import tools
+from cli.shell import under_way
 from cli.shell.declare import argument, declare, option
 
 if TYPE_CHECKING:
@@ -78,8 +79,6 @@ def side_by_side(checks: Sequence[Check], slots: int | None = None, again: bool 
     there are cores. Without `again`, what passed before with the same sources and tools has passed.
     """
     from concurrent.futures import FIRST_COMPLETED, ThreadPoolExecutor, wait
-
-    from cli.shell import under_way
 
     slots = slots or os.cpu_count() or 1
     waiting = list(checks)

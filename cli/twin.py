@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from cli.shell import shared
+from cli.shell import shared, under_way
 from cli.shell.declare import answer, argument, declare, json_option, option
 from cli.shell.values import OUTPUT, RUN
 
@@ -17,7 +17,6 @@ from cli.shell.values import OUTPUT, RUN
 def command(run: Path, output: Path | None, allocator: Path | None, as_json: bool) -> int:
     """Replay a run on the virtual board, show where both differ, and what explains it."""
     from analysis.twin.comparison import compare
-    from cli.shell import under_way
 
     with under_way.shown() as tell:
         comparison = compare(run, tell, allocator)

@@ -6,7 +6,7 @@ import sys
 from dataclasses import asdict
 from pathlib import Path
 
-from cli.shell import shared
+from cli.shell import shared, under_way
 from cli.shell.declare import answer, argument, declare, json_option, option
 from cli.shell.values import OUTPUT, OptionError, choice
 
@@ -37,7 +37,6 @@ def command(what: str, board: str | None, svg: Path | None, as_json: bool) -> in
         raise OptionError("Only the plan can be drawn: write ./lab wiring plan --svg FILE.")
     from capture.checks.captures import Desk
     from cli._desk import WIRING
-    from cli.shell import under_way
 
     under_way.on_desk(board)
     desk = Desk(resource, shown=lambda step: print(f"{step} …", file=sys.stderr, flush=True))

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from base.paths import BUILD
-from cli.shell import shared
+from cli.shell import shared, under_way
 from cli.shell.declare import answer, declare, json_option, option
 from cli.shell.values import OUTPUT_FOLDER, Value, several, whole
 
@@ -73,7 +73,6 @@ def command(
     """Search for an allocator's worst operations, and run them on the virtual board."""
     from base.files.whole import write_bytes
     from base.processes import signals
-    from cli.shell import under_way
     from firmware.build.host_search import Progress
     from studies.adversary import search, study
 
@@ -89,8 +88,7 @@ def command(
 
     try:
         with signals.orderly(), under_way.shown() as shown:
-            for sentence in left_out:
-                shown.line(sentence)
+            shown.line(*left_out)
             for row in study.Study(pairs, limits, seed, live, jobs).rows(tell):
                 write_bytes(output / row.file, row.trace().encode())
                 rows.append(row)

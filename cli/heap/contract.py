@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from cli.shell import under_way
 from cli.shell.declare import answer, declare, json_option, option
 from cli.shell.values import ALLOCATORS
 
@@ -18,7 +19,6 @@ def command(allocator: list[str], as_json: bool) -> int:
     """Test an allocator against the contract, and show the shortest operations that break it."""
     from analysis import contract as text
     from analysis.contract import hold
-    from cli.shell import under_way
     from firmware.build import outside
 
     with under_way.shown(every_s=1.0) as tell:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import asdict
 
-from cli.shell import shared
+from cli.shell import shared, under_way
 from cli.shell.declare import answer, declare, json_option, option
 from cli.shell.values import ALLOCATORS
 
@@ -19,7 +19,6 @@ from cli.shell.values import ALLOCATORS
 @json_option
 def command(allocator: list[str] | None, knobs: dict[str, int], as_json: bool) -> None:
     """Show what each allocator takes of flash and RAM, and of its region beside its blocks."""
-    from cli.shell import under_way
     from firmware.build import footprint, image, outside
 
     footprints = []

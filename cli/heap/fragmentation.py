@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from base.heap_size import DEFAULT_BYTES
-from cli.shell import shared
+from cli.shell import shared, under_way
 from cli.shell.declare import answer, argument, declare, json_option, option
 from cli.shell.values import FILE, OUTPUT, RUN, SCENARIO, WHOLE, OptionError
 
@@ -59,7 +59,6 @@ def command(
         raise OptionError("Runs are shown on the page only; say with --output FILE.html where it goes.")
     from analysis.fragmentation import study as text
     from analysis.fragmentation.study import Study
-    from cli.shell import under_way
     from scenarios import catalogue
 
     chosen = {**parameters, **shared.recorded(trace, scale)}
@@ -74,8 +73,7 @@ def command(
     allocators, left_out = choose(traces, allocator, size)
     study = Study(traces, allocators, size, knobs, jobs, exhaustive, search)
     with under_way.shown() as tell:
-        for sentence in left_out:
-            tell.line(sentence)
+        tell.line(*left_out)
         if output:
             from dashboards import tradeoff
 
@@ -105,7 +103,6 @@ def choose(
 
 
 def _of_scenario(name: str, seeds: int, parameters: Mapping[str, str | int]) -> Iterator[Trace]:
-    from cli.shell import under_way
     from firmware.build import boards
     from scenarios import catalogue
     from scenarios.errors import ScenarioError

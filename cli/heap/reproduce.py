@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from base.paths import BUILD
-from cli.shell import shared
+from cli.shell import shared, under_way
 from cli.shell.declare import answer, argument, declare, json_option, option
 from cli.shell.values import OUTPUT_FOLDER
 
@@ -33,7 +33,6 @@ def command(
     from base.files import results
     from base.files.whole import write_bytes
     from base.processes import signals
-    from cli.shell import under_way
     from studies.reproduce import beside, engine, page, published
     from studies.reproduce.conclusions import conclusions, headline
     from studies.reproduce.kept import kept

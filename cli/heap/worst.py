@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from cli.shell import shared
+from cli.shell import shared, under_way
 from cli.shell.declare import answer, declare, json_option, option
 
 if TYPE_CHECKING:
@@ -30,7 +30,6 @@ def run(wanted: Sequence[str], on_host: bool) -> Matrix:
     """
     from base import heap_size
     from cli.heap import fragmentation
-    from cli.shell import under_way
     from firmware.build import boards, fit
     from scenarios import catalogue
     from scenarios.generators.worst import CONSTRUCTIONS
@@ -47,8 +46,7 @@ def run(wanted: Sequence[str], on_host: bool) -> Matrix:
         names, left_out = fit.choose_for(boards.default(), plans, wanted)
     with under_way.shown() as tell, tempfile.TemporaryDirectory(prefix="tailscope-") as temporary:
         folder = Path(temporary)
-        for sentence in left_out:
-            tell.line(sentence)
+        tell.line(*left_out)
         if not on_host:
             simulator.build(tell)
         counted = under_way.Counted(tell, len(names) * len(CONSTRUCTIONS))

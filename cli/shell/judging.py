@@ -50,7 +50,6 @@ class Judging:
             raise OptionError("--markdown - and --json both print: give --markdown a file.")
         self.text = ""
         """What came of it, in lines for a reader."""
-        self.markdown = ""
         self.document: Mapping[str, Any] | None = None
         self.exit_status: int | None = None
         """None if nothing was asked that decides it."""
@@ -59,12 +58,6 @@ class Judging:
     def on_stdout(self) -> bool:
         """Whether the table takes the place of the report."""
         return self.markdown_file == STDOUT
-
-    @property
-    def of_one(self) -> bool:
-        """Whether an option is given that is of a single program."""
-        files = (self.baseline, self.junit_file, self.markdown_file, self.bencher_file)
-        return bool(self.limit or self.allow or any(files))
 
     def begin(self, command: str, kinds: Sequence[str], timed: Sequence[str] = ()) -> None:
         """Reads the baseline, and the limits of both, before anything is measured: those of the
@@ -102,20 +95,18 @@ class Judging:
         from analysis.judge import programs, render
         from analysis.judge.limits import Allowance
 
-        judges = bool(self.limit or self.baseline) and not self.renew
-        if judges or self.renew:
+        held = bool(self.limit or self.baseline)
+        if held:
             subject = replace(subject, made_by={"version of Tailscope": project()["version"]})
         allowance = self.allow or Allowance()
         limits = self.limits(subject.priority_bits)
         refusal = programs.why_refused(subject, allowance)
-        if refusal and (self.renew or (self.bencher_file and not judges)):
+        if refusal and (self.renew or (self.bencher_file and not held)):
             raise GateError(f"{refusal} Only a program that came to its end has a baseline, or a chart.")
         if self.bencher_file and not refusal:
             write_bytes(self.bencher_file, render.as_bencher(subject).encode())
         if not self.renew:
-            self.conclude(programs.judge(subject, limits if judges else (), self.before, allowance))
-            if not judges:
-                self.text, self.document, self.exit_status = "", None, None
+            self.conclude(programs.judge(subject, limits, self.before, allowance), decides=held)
             return
         from analysis.judge import baseline as files  # takes a while
 
@@ -128,16 +119,22 @@ class Judging:
         words = {limit.name: limit.text for limit in limits}
         self.write_baseline(files.made(self.baseline or Path(), self.command, words, [entry]), sentences)
 
-    def conclude(self, report: Report) -> None:
-        """Writes the files that are asked for."""
+    def conclude(self, report: Report, *, decides: bool = True) -> None:
+        """Writes the files that are asked for, or prints the table alone. A report on what is held
+        to nothing decides nothing.
+        """
         from analysis.judge import render
 
         if self.junit_file:
             write_bytes(self.junit_file, render.as_xml(report))
-        self.text, self.document = render.as_text(report), render.as_json(report)
-        self.exit_status, self.markdown = report.exit_status, render.as_markdown(report)
-        if self.markdown_file and not self.on_stdout:
-            write_bytes(self.markdown_file, self.markdown.encode())
+        markdown = render.as_markdown(report)
+        if self.on_stdout:
+            print(markdown, end="")
+        elif self.markdown_file:
+            write_bytes(self.markdown_file, markdown.encode())
+        if decides:
+            self.text, self.document = render.as_text(report), render.as_json(report)
+            self.exit_status = report.exit_status
 
     def write_baseline(self, new: Baseline, sentences: Sequence[str]) -> None:
         """Writes the baseline; `sentences` say what changes."""
@@ -151,22 +148,20 @@ class Judging:
         self,
         document: Callable[[], dict[str, Any]] | None = None,
         report: Callable[[], str] = str,
-        files: Sequence[object] = (),
+        files: Sequence[Path | None] = (),
+        usual: int = 0,
     ) -> int:
-        """Prints the command's report, what came of the judgement, and lines on the `files` that it
-        wrote; or the table alone. Returns the exit status, 0 if nothing decides it. Without a
-        `document` of the command, the judgement's is the whole.
+        """Prints the command's report, what came of the judgement, and the names of the `files`
+        that it wrote, unless the table took their place. Returns the exit status, the `usual` if
+        nothing decides it. Without a `document` of the command, the judgement's is the whole.
         """
-        if self.on_stdout:
-            print(self.markdown, end="")
-        elif self.as_json and document is None:
-            print(json.dumps(self.document, indent=2))
-        elif self.as_json and document:
+        if self.as_json:
             judged = {} if self.document is None else {"judgement": self.document}
-            print(json.dumps({**document(), **judged}, indent=2))
-        else:
-            print("\n\n".join(filter(None, (report(), self.text))), *files, sep="\n")
-        return self.exit_status or 0
+            print(json.dumps({**document(), **judged} if document else self.document, indent=2))
+        elif not self.on_stdout:
+            wrote = (f"file: {file}" for file in files if file)
+            print("\n\n".join(filter(None, (report(), self.text))), *wrote, sep="\n")
+        return usual if self.exit_status is None else self.exit_status
 
 
 def _allowance(word: str) -> Allowance | None:

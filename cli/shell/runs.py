@@ -169,8 +169,7 @@ def _planned(
             "sigrok-cli is not installed: the virtual board hands over its edges itself, with the same "
             "results. Install sigrok-cli and PulseView to see the captures there.",
         )
-    for sentence in left_out:
-        shown.line(sentence)
+    shown.line(*left_out)
     for plan, allocator, locking, optimise, art in product(
         plans, names, options.locking, options.optimise, options.art
     ):

@@ -10,15 +10,13 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING
 
-from rich.console import Console
-from rich.markup import escape
-from rich.status import Status
-
 from base.files.errors import CaptureError
 from base.processes import children, signals
 from base.tell import Tell
 
 if TYPE_CHECKING:
+    from rich.status import Status
+
     from capture.conduct import RunResult
 
 LINE_EVERY_S = 5.0
@@ -35,6 +33,8 @@ class Steps:
 
     def __call__(self, step: str) -> None:
         """Shows a step in place; elsewhere as a line, unless one came a moment ago."""
+        from rich.markup import escape  # takes a while
+
         with suppress(OSError):
             self._status.update(escape(step))
             now_s = time.monotonic()
@@ -42,10 +42,11 @@ class Steps:
                 self._next_line_s = now_s + self._every_s
                 self.line(step)
 
-    def line(self, sentence: str) -> None:
-        """Prints a line that stays."""
+    def line(self, *sentences: str) -> None:
+        """Prints lines that stay."""
         with suppress(OSError):
-            self._status.console.print(escape(sentence), soft_wrap=True)
+            for sentence in sentences:
+                self._status.console.print(sentence, markup=False, soft_wrap=True)
 
 
 class Counted:
@@ -84,6 +85,8 @@ def duration(seconds: float) -> str:
 @contextmanager
 def shown(every_s: float = LINE_EVERY_S) -> Iterator[Steps]:
     """What to call with each step, which is shown until the block ends."""
+    from rich.console import Console  # takes a while
+
     with Console(stderr=True, highlight=False).status("") as status:
         yield Steps(status, every_s)
 
