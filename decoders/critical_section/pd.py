@@ -153,35 +153,20 @@ class Decoder(srd.Decoder):
         text = self.texts(width)
         flags = 0
         label = '' if operation == NO_OPERATION else '#%d: ' % operation
-        self.put(
-            start,
-            self.samplenum,
-            self.out_ann,
-            [ANN_CRIT if channel == CRIT else ANN_OP, [label + text[0]] + text[1:]],
-        )
-        if channel == CRIT:
-            flags = self.judge(start, width, text)
-        self.put(
-            start,
-            self.samplenum,
-            self.out_binary,
-            [0, ROW.pack(channel, flags, 0, operation, start, self.samplenum)],
-        )
-
-    def judge(self, start, width, text):
-        '''Annotates a critical section that is the longest so far or over the limit; its flags.'''
-        flags = 0
-        if width > self.longest:
+        kind = ANN_CRIT if channel == CRIT else ANN_OP
+        self.put(start, self.samplenum, self.out_ann, [kind, [label + text[0]] + text[1:]])
+        if channel == CRIT and width > self.longest:
             self.longest = width
             flags |= FLAG_LONGEST
             self.put(start, self.samplenum, self.out_ann, [ANN_LONGEST, text])
             self.put(start, self.samplenum, self.out_longest, self.cycles(width))
         limit = self.options['limit_cycles']
-        if 0 < limit * self.samplerate < width * self.options['core_hz']:
+        if channel == CRIT and 0 < limit * self.samplerate < width * self.options['core_hz']:
             flags |= FLAG_OVER_LIMIT
             words = ['Longer than %d cycles' % limit, 'Long']
             self.put(start, self.samplenum, self.out_ann, [ANN_WARNING, words])
-        return flags
+        row = ROW.pack(channel, flags, 0, operation, start, self.samplenum)
+        self.put(start, self.samplenum, self.out_binary, [0, row])
 
     def cycles(self, width):
         return round(width * self.options['core_hz'] / self.samplerate, 1)

@@ -27,13 +27,12 @@ import struct
 import sigrokdecode as srd
 
 STIM, ISR, TASK, CTRL, CISR, CRIT = range(6)
-KINDS = ((STIM, ISR, 'ISR'), (STIM, TASK, 'Task'), (CTRL, CISR, 'Control'))
+# Of each kind: what asks, what answers, its name, and how shortly before an answer a stimulus may
+# come that is for the next one (ns).
+KINDS = ((STIM, ISR, 'ISR', 250), (STIM, TASK, 'Task', 20000), (CTRL, CISR, 'Control', 250))
 FLAG_HIT, FLAG_OVER_LIMIT = 2, 4
 EDGES = {'both': 'e', 'rising': 'r', 'falling': 'f'}
 ROW = struct.Struct('<BBHIQQ')
-
-# A stimulus that comes so short before an answer may be for the next one (ns).
-LATE = {ISR: 250, TASK: 20000, CISR: 250}
 
 # Each kind has three annotation classes, in this order.
 CLEAR, HIT, MERGED = range(3)
@@ -41,6 +40,17 @@ ANN_WARNING = 3 * len(KINDS)
 
 class SamplerateError(Exception):
     pass
+
+class Wait:
+    '''The wait of one kind: the stimulus where it began, the last that was merged into it, how many
+    were, and a `late` one that the next answer may be for.
+    '''
+
+    def __init__(self, number):
+        self.number = number
+        self.stimulus, self.answer, self.name, self.late_ns = KINDS[number]
+        self.pending = self.last = self.late = None
+        self.merged = self.longest = 0
 
 class Decoder(srd.Decoder):
     api_version = 3
@@ -94,14 +104,8 @@ class Decoder(srd.Decoder):
 
     def reset(self):
         self.samplerate = None
-        # Where the wait began, the last stimulus that was merged into it, and how many were.
-        # `late` is a stimulus that the next answer may be for.
-        self.pending = [None] * len(KINDS)
-        self.last = [None] * len(KINDS)
-        self.merged = [0] * len(KINDS)
-        self.late = [None] * len(KINDS)
+        self.waits = [Wait(number) for number in range(len(KINDS))]
         self.rises_of_crit = 0
-        self.longest = [0] * len(KINDS)
 
     def metadata(self, key, value):
         if key == srd.SRD_CONF_SAMPLERATE:
@@ -115,11 +119,11 @@ class Decoder(srd.Decoder):
                 srd.OUTPUT_META,
                 meta=(
                     float,
-                    'Longest %s latency' % name,
-                    'Longest %s latency so far (cycles)' % name,
+                    'Longest %s latency' % wait.name,
+                    'Longest %s latency so far (cycles)' % wait.name,
                 ),
             )
-            for _, _, name in KINDS
+            for wait in self.waits
         ]
 
     def decode(self):
@@ -131,10 +135,9 @@ class Decoder(srd.Decoder):
         # But that of libsigrokdecode 0.5.3 returns True without owning a reference, and the
         # interpreter dies when it ends.
         connected = {c for c, pin in enumerate(self.wait({'skip': 0})) if pin != 0xFF}
-        kinds = [k for k, (stimulus, answer, _) in enumerate(KINDS) if connected >= {stimulus, answer}]
-        stimuli = sorted({KINDS[k][0] for k in kinds})
-        answers = [KINDS[k][1] for k in kinds]
-        rising = answers + sorted({CRIT} & connected)
+        waits = [wait for wait in self.waits if connected >= {wait.stimulus, wait.answer}]
+        stimuli = sorted({wait.stimulus for wait in waits})
+        rising = [wait.answer for wait in waits] + sorted({CRIT} & connected)
         edge = EDGES[self.options['edges']]
         conditions = [{c: 'r'} for c in rising] + [{c: edge} for c in stimuli]
         while True:
@@ -143,81 +146,67 @@ class Decoder(srd.Decoder):
             if CRIT in seen:
                 self.rises_of_crit += 1
             # Answers first: at the sample of a new stimulus they belong to the one before.
-            for k in kinds:
-                if KINDS[k][1] in seen:
-                    self.answer(k)
-            for k in kinds:
-                if KINDS[k][0] in seen:
-                    self.stimulus(k, CRIT in connected and pins[CRIT] == 1)
+            for wait in waits:
+                if wait.answer in seen:
+                    self.answer(wait)
+            for wait in waits:
+                if wait.stimulus in seen:
+                    self.stimulus(wait, CRIT in connected and pins[CRIT] == 1)
 
-    def stimulus(self, kind, hit):
+    def stimulus(self, wait, hit):
         come = (self.samplenum, FLAG_HIT if hit else 0, self.rises_of_crit)
-        self.late[kind] = None
-        if self.pending[kind] is None:
-            self.pending[kind] = come
+        wait.late = None
+        if wait.pending is None:
+            wait.pending = come
             return
-        self.merged[kind] += 1
-        self.last[kind] = come
-        begin = self.pending[kind][0]
+        wait.merged += 1
+        wait.last = come
+        begin = wait.pending[0]
         least = self.texts(self.samplenum - begin, 0)[1]
         self.put(
             self.samplenum,
             self.samplenum,
             self.out_ann,
             [
-                3 * kind + MERGED,
-                ['%s still waited for, >= %s' % (KINDS[kind][2], least), 'Merged', 'M'],
+                3 * wait.number + MERGED,
+                ['%s still waited for, >= %s' % (wait.name, least), 'Merged', 'M'],
             ],
         )
         # A capture that ends before the answer has been told how long the wait is at least.
-        self.lengthen(kind, begin)
+        self.lengthen(wait, begin)
 
-    def answer(self, kind):
-        pending = self.pending[kind] or self.late[kind]
-        self.late[kind] = None
+    def answer(self, wait):
+        pending = wait.pending or wait.late
+        wait.late = None
         if pending is None:
             return
         stimulus, flags, rises_before = pending
-        self.pending[kind] = None
         # What came late for this answer is for the next, if that comes before another stimulus.
-        last, merged = self.last[kind], self.merged[kind]
-        self.last[kind], self.merged[kind] = None, 0
-        limit = LATE[KINDS[kind][1]] * self.samplerate // 1000000000
-        if last is not None and self.samplenum - last[0] <= limit:
-            self.late[kind] = last
+        limit = wait.late_ns * self.samplerate // 1000000000
+        if wait.last is not None and self.samplenum - wait.last[0] <= limit:
+            wait.late = wait.last
+        merged = wait.merged
+        wait.pending, wait.last, wait.merged = None, None, 0
         if self.rises_of_crit > rises_before:
             flags |= FLAG_HIT
-        flags |= self.judge(kind, stimulus)
-        self.put(
-            stimulus,
-            self.samplenum,
-            self.out_ann,
-            [3 * kind + (HIT if flags & FLAG_HIT else CLEAR), self.texts(self.samplenum - stimulus, merged)],
-        )
-        self.put(
-            stimulus,
-            self.samplenum,
-            self.out_binary,
-            [0, ROW.pack(kind, flags, 0, merged, stimulus, self.samplenum)],
-        )
-
-    def lengthen(self, kind, stimulus):
-        '''Tells of the longest latency so far.'''
-        width = self.samplenum - stimulus
-        if width > self.longest[kind]:
-            self.longest[kind] = width
-            self.put(stimulus, self.samplenum, self.out_longest[kind], self.cycles(width))
-
-    def judge(self, kind, stimulus):
-        '''Warns of a latency over the limit; its flag.'''
-        self.lengthen(kind, stimulus)
-        width = self.samplenum - stimulus
+        width = self.lengthen(wait, stimulus)
         limit = self.options['limit_cycles']
-        if not 0 < limit * self.samplerate < width * self.options['core_hz']:
-            return 0
-        words = '%s later than %d cycles' % (KINDS[kind][2], limit)
-        self.put(stimulus, self.samplenum, self.out_ann, [ANN_WARNING, [words, 'Late']])
-        return FLAG_OVER_LIMIT
+        if 0 < limit * self.samplerate < width * self.options['core_hz']:
+            flags |= FLAG_OVER_LIMIT
+            words = ['%s later than %d cycles' % (wait.name, limit), 'Late']
+            self.put(stimulus, self.samplenum, self.out_ann, [ANN_WARNING, words])
+        row = ROW.pack(wait.number, flags, 0, merged, stimulus, self.samplenum)
+        seen = 3 * wait.number + (HIT if flags & FLAG_HIT else CLEAR)
+        self.put(stimulus, self.samplenum, self.out_ann, [seen, self.texts(width, merged)])
+        self.put(stimulus, self.samplenum, self.out_binary, [0, row])
+
+    def lengthen(self, wait, stimulus):
+        '''How long the wait is; tells of it if it is the longest so far.'''
+        width = self.samplenum - stimulus
+        if width > wait.longest:
+            wait.longest = width
+            self.put(stimulus, self.samplenum, self.out_longest[wait.number], self.cycles(width))
+        return width
 
     def cycles(self, width):
         return round(width * self.options['core_hz'] / self.samplerate, 1)
