@@ -83,8 +83,7 @@ def command(
     def tell(allocator: str, what: What, so_far: Progress) -> None:
         unit = "bytes used" if what == "fragmentation" else "bytes of code"
         line = f"{allocator}, {what}: {so_far.cost:,} {unit}, {so_far.lists:,} lists"
-        over = limits.lists is not None and so_far.lists >= limits.lists
-        (shown.line if over else shown)(line)
+        (shown.line if so_far.lists >= limits.lists else shown)(line)
 
     try:
         with signals.orderly(), under_way.shown() as shown:

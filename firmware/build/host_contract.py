@@ -18,7 +18,7 @@ from types import MappingProxyType
 
 from base.paths import COMPILED, ROOT
 from base.processes import children
-from firmware.build import catalogue, host_heap
+from firmware.build import host_heap
 from firmware.build.cmake_build import Build
 from firmware.build.host_heap import HostHeapError
 
@@ -76,9 +76,7 @@ class Suite:
 
 def build(allocator: str, knobs: Mapping[str, int] = MappingProxyType({})) -> Path:
     """The folder of the built tests. Raises HostHeapError, BuildError, WriteError."""
-    row = catalogue.row(allocator, HostHeapError)
-    if refusal := host_heap.objection(allocator, 1 << 16):
-        raise HostHeapError(refusal)
+    row = host_heap.able(allocator, 1 << 16)
     # No "=": env would take the program for a variable.
     words = [row.build_name, *(f"{name}-{value}" for name, value in knobs.items()), "sanitized"]
     folder = _BUILDS / "-".join(words)

@@ -24,6 +24,7 @@ from base.files.whole import write_bytes
 from base.paths import COMPILED, ROOT
 from base.processes import children
 from firmware.build import catalogue, packaged
+from firmware.build.catalogue import Allocator
 from firmware.build.cmake_build import Build
 
 OPERATION_BYTES = 16
@@ -97,12 +98,17 @@ def objection(allocator: str, heap_bytes: int) -> str | None:
     return entry.objection(heap_bytes)
 
 
+def able(allocator: str, heap_bytes: int) -> Allocator:
+    """The allocator's row. Raises HostHeapError where it cannot run over such a region here."""
+    if refusal := objection(allocator, heap_bytes):
+        raise HostHeapError(refusal)
+    return catalogue.row(allocator, HostHeapError)
+
+
 def largest_bytes(allocator: str) -> int:
     """The largest region that the allocator can have on this machine."""
-    return min(
-        catalogue.row(allocator, HostHeapError).largest_region_bytes or heap_size.LARGEST_BYTES,
-        heap_size.LARGEST_BYTES,
-    )
+    largest = catalogue.row(allocator, HostHeapError).largest_region_bytes
+    return min(largest or heap_size.LARGEST_BYTES, heap_size.LARGEST_BYTES)
 
 
 def capacity_bytes(heap_bytes: int) -> int:
@@ -123,29 +129,22 @@ def build(
     firmware, whose heap this one then is to the byte. `static` is without shared libraries, for
     other machines. Raises HostHeapError, BuildError, PackagedError, WriteError.
     """
-    if refusal := objection(allocator, heap_bytes):
-        raise HostHeapError(refusal)
+    entry = able(allocator, heap_bytes)
     capacity = capacity_bytes(heap_bytes) if address is None else heap_bytes
-    entry = catalogue.row(allocator, HostHeapError)
     turned = knobs or {}
     entry.check_knobs(turned, HostHeapError)
     larger = _OCTAVES_ABOVE_1_MIB if capacity > 1 << 20 else {}
     chosen = {name: {**larger, **turned}.get(name, default) for name, default in entry.knobs.items()}
     place = {} if address is None else {"REGION_ADDRESS": f"{address:#x}"}
-    words = [
-        entry.build_name,
-        str(capacity),
-        *(f"{name}={value}" for name, value in sorted(turned.items())),
-    ]
-    name = "-".join([*words, *place.values()])
-    brought = None if static else packaged.host_program(name)
-    if brought is not None:
-        return brought / "trace_replay"
-    folder = (BUILDS / "static" if static else BUILDS) / name
-    named = entry.definitions({"HEAP_BYTES": capacity, **place, **chosen})
-    if static:
-        named["CMAKE_EXE_LINKER_FLAGS"] = "-static -Wl,--strip-debug"
-    Build(f"The host's build of {allocator}", _HOST, folder, named, "trace_replay").make_once()
+    values = (f"{name}={value}" for name, value in sorted(turned.items()))
+    name = "-".join([entry.build_name, str(capacity), *values, *place.values()])
+    folder = None if static else packaged.host_program(name)
+    if folder is None:
+        folder = BUILDS / ("static" if static else "") / name
+        named = entry.definitions({"HEAP_BYTES": capacity, **place, **chosen})
+        if static:
+            named["CMAKE_EXE_LINKER_FLAGS"] = "-static -Wl,--strip-debug"
+        Build(f"The host's build of {allocator}", _HOST, folder, named, "trace_replay").make_once()
     return folder / "trace_replay"
 
 

@@ -5,6 +5,8 @@ What it found costs instructions, cycles and time on the wire, as the virtual bo
 
 from __future__ import annotations
 
+import math
+import sys
 import tempfile
 import time
 from collections.abc import Callable, Mapping
@@ -18,7 +20,7 @@ from base import heap_size
 from base.processes import signals
 from firmware.build import catalogue, host_heap, host_search
 from firmware.build import image as firmware
-from firmware.build.host_search import Goal, Progress, Ranking, Terms
+from firmware.build.host_search import Goal, Progress, Ranking
 from scenarios.operations import MAX_SLOTS, Allocate, Free, Image, encode
 from scenarios.stimulus import NO_STIMULUS
 from scenarios.trace import ALLOCATE, Operations
@@ -52,25 +54,23 @@ def longest(allocator: str, operations: Operations) -> dict[Goal, Section]:
 
     Raises BuildError, SimulatorError, ImageError.
     """
-    measured = sections.measure(firmware.build(allocator), encode(image(operations)))
-    names = ("operation", "instructions", "critical_cycles", "pulse_ns", "ticks")
-    rows = measured.with_row_index("operation").drop_nulls("instructions")
-    longest_by_goal: dict[Goal, Section] = {}
-    for goal, kinds in _KINDS.items():
-        of_kind = rows.filter(pl.col("kind").is_in(list(kinds))).select(names)
-        if len(of_kind):
-            own = of_kind["instructions"] - _TICK_INSTRUCTIONS * of_kind["ticks"]
-            longest_by_goal[goal] = Section(*of_kind.row(int(own.arg_max() or 0)))
-    return longest_by_goal
-
-
-def image(operations: Operations) -> Image:
-    """The operations as the firmware runs them, without a stimulus. Raises ImageError."""
     steps = (
         Allocate(slot, size) if kind == ALLOCATE else Free(slot)
         for kind, slot, size, _ in operations.tolist()
     )
-    return Image("adversary", NO_STIMULUS, tuple(steps))
+    image = encode(Image("adversary", NO_STIMULUS, tuple(steps)))
+    measured = sections.measure(firmware.build(allocator), image).with_row_index("operation")
+    own = pl.col("instructions") - _TICK_INSTRUCTIONS * pl.col("ticks")
+    return {
+        goal: Section(*row)
+        for goal, kinds in _KINDS.items()
+        for row in measured.drop_nulls("instructions")
+        .filter(pl.col("kind").is_in(list(kinds)))
+        .filter(own == own.max())
+        .select("operation", "instructions", "critical_cycles", "pulse_ns", "ticks")
+        .head(1)
+        .rows()
+    }
 
 
 What = Literal["allocate", "free", "fragmentation"]
@@ -90,58 +90,46 @@ _SLICE_LISTS = 250
 class Budget:
     """When a search ends: after so many lists, or after so many seconds."""
 
-    lists: int | None = None
-    seconds: float | None = None
+    lists: int = sys.maxsize
+    seconds: float = math.inf
 
 
-@dataclass(frozen=True)
-class SearchResult:
-    """How many lists were tried, and the dearest, each up to its dearest operation. Each executes
-    other basic blocks in it, or is of another scale.
-    """
-
-    lists: int
-    winners: list[Operations]
-
-
-@dataclass(frozen=True)
-class Search:
-    """The search for one allocator's worst. Equal fields and budgets of lists give equal winners.
+def run(
+    allocator: str,
+    what: What,
+    seed: int,
+    live_bytes: int,
+    budget: Budget,
+    tell: Callable[[Progress], None],
+    most: Mapping[Ranking, int],
+) -> tuple[int, list[Operations]]:
+    """Searches for one allocator's worst until the budget is spent: how many lists were tried, and
+    the dearest, each up to its dearest operation. Each executes other basic blocks in it, or is of
+    another scale. Equal words and budgets of lists give equal winners.
 
     `live_bytes` limits what may be live, as requested, where blocks are to be spread; elsewhere the
-    region does. Of each ranking so many winners are told as `most` says, the dearest first.
+    region does. `tell` hears how far it is. Of each ranking there are so many winners as `most`
+    says, the dearest first. Raises HostHeapError, signals.Stopped.
     """
-
-    allocator: str
-    what: What
-    seed: int
-    live_bytes: int
-    most: Mapping[Ranking, int]
-
-    def run(self, budget: Budget, tell: Callable[[Progress], None] = lambda _: None) -> SearchResult:
-        """Searches until the budget is spent. `tell` hears how far it is.
-
-        Raises HostHeapError, signals.Stopped.
-        """
-        spreads = self.what == "fragmentation"
-        goal: Goal = "used" if self.what == "fragmentation" else self.what
-        limit = self.live_bytes if spreads else heap_size.DEFAULT_BYTES
-        terms = Terms(goal, self.seed, MOST_OPERATIONS, MAX_SLOTS, limit)
-        program = host_search.build(self.allocator, goal)
-        with tempfile.TemporaryDirectory(prefix="tailscope-") as folder:
-            state, begin_s = Path(folder) / "state", time.monotonic()
-            progress = host_search.breed(program, state, terms, 0)
-            while (more := _more(budget, progress.lists, time.monotonic() - begin_s)) > 0:
-                progress = host_search.breed(program, state, terms, progress.lists + more)
-                tell(progress)
-                signals.check()
-            ranked = (
-                host_search.show(program, state, ranking, rank)
-                for ranking, most in self.most.items()
-                for rank in range(most)
-            )
-            winners = {array.tobytes(): array for array in ranked if array is not None}
-        return SearchResult(progress.lists, list(winners.values()))
+    goal: Goal = "used" if what == "fragmentation" else what
+    limits = (MOST_OPERATIONS, MAX_SLOTS, live_bytes if goal == "used" else heap_size.DEFAULT_BYTES)
+    program = host_search.build(allocator, goal)
+    with tempfile.TemporaryDirectory(prefix="tailscope-") as folder:
+        state, end_s = Path(folder) / "state", time.monotonic() + budget.seconds
+        lists = host_search.breed(program, state, goal, seed, 0, *limits).lists
+        while lists < budget.lists and time.monotonic() < end_s:
+            more = min(lists + _SLICE_LISTS, budget.lists)
+            progress = host_search.breed(program, state, goal, seed, more, *limits)
+            lists = progress.lists
+            tell(progress)
+            signals.check()
+        ranked = (
+            host_search.show(program, state, ranking, rank)
+            for ranking, number in most.items()
+            for rank in range(number)
+        )
+        winners = {array.tobytes(): array for array in ranked if array is not None}
+    return lists, list(winners.values())
 
 
 def objection(allocator: str, what: What) -> str | None:
@@ -154,12 +142,5 @@ def objection(allocator: str, what: What) -> str | None:
     runs = row.target_only and what != "fragmentation"
     if not runs and (refusal := host_heap.objection(allocator, heap_size.DEFAULT_BYTES)):
         return refusal
-    if what != "allocate" and "frees" not in row.promises:
-        return f"{allocator} never frees."
-    return None
-
-
-def _more(budget: Budget, lists: int, spent_s: float) -> int:
-    if budget.seconds is not None:
-        return _SLICE_LISTS if spent_s < budget.seconds else 0
-    return min(_SLICE_LISTS, (budget.lists or 0) - lists)
+    never = what != "allocate" and "frees" not in row.promises
+    return f"{allocator} never frees." if never else None

@@ -28,12 +28,11 @@ from studies.adversary.known import spread, worst_cases
 from studies.adversary.search import (
     SMALLEST_SPREAD_BYTES,
     Budget,
-    Search,
-    SearchResult,
     Section,
     What,
     longest,
     objection,
+    run,
 )
 
 
@@ -151,17 +150,24 @@ class Study:
             yield from pool.map(lambda pair: self._row(pair[0], pair[1], tell), self.pairs)
 
     def _row(self, allocator: str, what: What, tell: OnProgress) -> Row:
+        heard = partial(tell, allocator, what)
+        search = partial(run, allocator, what, self.seed, self.live_bytes, self.budget, heard)
         if what == "fragmentation":
-            return self._space_row(allocator, tell)
+            lists, (operations,) = search({"ways": 1})
+            known_spread = spread(self.live_bytes, SMALLEST_SPREAD_BYTES).operations
+            return Row(
+                *(allocator, what, self.seed, lists, space(allocator, operations)),
+                *("spread", space(allocator, known_spread), operations),
+                why_no_bound="The machine code bounds time and not space.",
+            )
         known_case, known = max(
             ((trace, of_goal[what]) for trace, of_goal in _known(allocator) if what in of_goal),
             key=lambda case: case[1].instructions,
         )
         lists, winners = 0, [known_case.operations]
         if not catalogue.row(allocator, host_heap.HostHeapError).target_only:
-            result = self._search(allocator, what, CONFIRMED, tell)
-            lists = result.lists
-            winners += result.winners
+            lists, others = search(CONFIRMED)
+            winners += others
         measured = [(section, array) for array in winners if (section := longest(allocator, array).get(what))]
         found, operations = max(measured, key=lambda pair: pair[0].instructions)
         image = firmware.build(allocator)
@@ -171,27 +177,6 @@ class Study:
             *(allocator, what, self.seed, lists, found, known_case.name, known),
             operations[: found.operation + 1],
             *(bound.instructions, bound.cycles, bound.why_not),
-        )
-
-    def _search(
-        self, allocator: str, what: What, most: Mapping[Ranking, int], tell: OnProgress
-    ) -> SearchResult:
-        search = Search(allocator, what, self.seed, self.live_bytes, most)
-        return search.run(self.budget, partial(tell, allocator, what))
-
-    def _space_row(self, allocator: str, tell: OnProgress) -> Row:
-        result = self._search(allocator, "fragmentation", {"ways": 1}, tell)
-        (operations,) = result.winners
-        return Row(
-            allocator,
-            "fragmentation",
-            self.seed,
-            result.lists,
-            space(allocator, operations),
-            "spread",
-            space(allocator, spread(self.live_bytes, SMALLEST_SPREAD_BYTES).operations),
-            operations,
-            why_no_bound="The machine code bounds time and not space.",
         )
 
 

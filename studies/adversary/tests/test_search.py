@@ -15,16 +15,18 @@ from firmware.build import host_heap
 from scenarios.operations import MAX_SLOTS
 from scenarios.trace import ALLOCATE, FREE, Operations, Trace, TraceBuilder
 from studies.adversary import known
-from studies.adversary.search import MOST_OPERATIONS, Budget, Search, What
+from studies.adversary.search import MOST_OPERATIONS, Budget, What, run
 
 LIVE_BYTES = 4096
 LISTS = 600
 
 
 def winners(lists: int, what: What = "allocate", seed: int = 3) -> list[Operations]:
-    result = Search("seglist", what, seed, LIVE_BYTES, {"ways": 5}).run(Budget(lists=lists))
-    assert result.lists == lists and result.winners
-    return result.winners
+    tried, lists_of_winners = run(
+        "seglist", what, seed, LIVE_BYTES, Budget(lists=lists), lambda _: None, {"ways": 5}
+    )
+    assert tried == lists and lists_of_winners
+    return lists_of_winners
 
 
 def test_equal_seeds_and_budgets_give_equal_searches() -> None:
