@@ -58,7 +58,7 @@ def inventory() -> dict[str, list[Entry]]:
                 "locks": list(board.locks),
                 "virtual_chip": board.virtual_chip or None,
             }
-            for board in boards.boards().values()
+            for board in map(boards.board, boards.names())
         ],
     }
 

@@ -45,7 +45,7 @@ def test_the_page_on_the_clock_has_what_each_board_makes_of_its_hsi() -> None:
             board.clock.internal_core_hz / 1e6,
             round(100 * board.clock.family.internal_tolerance, 1),
         )
-        for board in boards.boards().values()
+        for board in map(boards.board, boards.names())
     }
 
 

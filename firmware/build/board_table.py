@@ -59,15 +59,22 @@ def script(table: Tables) -> str:
 def _definitions(name: str, table: Tables) -> Iterator[tuple[str, str]]:
     yield "BOARD_NAME", f'"{name}"'
     yield "BOARD_VIRTUAL_CHIP", f'"{table.get("virtual_chip", "")}"'
-    at_osc_in = table["clock"].get("at_osc_in")
+    clock = table["clock"]
+    at_osc_in = clock.get("at_osc_in")
     if at_osc_in in ("crystal", "nothing"):
-        yield "BOARD_VIRTUAL_HSE", f'"{"none" if at_osc_in == "nothing" else table["clock"]["hse_hz"]}"'
+        yield "BOARD_VIRTUAL_HSE", f'"{"none" if at_osc_in == "nothing" else clock["hse_hz"]}"'
     yield "BOARD_HAS_CRYSTAL", str(int(at_osc_in == "crystal"))
     moved = [f"{role}={at['pin']}" for role, at in table["pins"].items() if at["pin"] != USUAL_PINS.get(role)]
     if moved:
         yield "BOARD_MOVED_PINS", f'"{",".join(moved)}"'
     yield "BOARD_INTERRUPTS", str(table["interrupts"])
-    yield from _clock(table["clock"])
+    yield "BOARD_CORE_HZ", f"{clock['core_hz']}u"
+    # A constant for each number of the clock tree; families.toml has its keys by family.
+    numbers = {key: value for key, value in clock.items() if key not in _WORDS}
+    numbers |= {"pll_hz" if key == "input_hz" else f"pll_{key}": value for key, value in clock["pll"].items()}
+    for key, value in numbers.items():
+        if value is not False:
+            yield f"BOARD_{key.upper()}", str(int(value))
     for role, timer in table["timers"].items():
         yield from _timer(role.upper(), timer)
     serial = table["serial"]
@@ -75,17 +82,8 @@ def _definitions(name: str, table: Tables) -> Iterator[tuple[str, str]]:
     yield "SERIAL_CLOCK", f"RCC_ENABLE_{serial['usart']}"
     yield "SERIAL_ALTERNATE", str(serial["alternate"])
     for role, place in {**table["pins"], "UART_TX": serial}.items():
-        yield from _pin(role, place["pin"])
-
-
-def _clock(clock: Tables) -> Iterator[tuple[str, str]]:
-    """A constant for each number of the clock tree; families.toml has its keys by family."""
-    yield "BOARD_CORE_HZ", f"{clock['core_hz']}u"
-    numbers = {key: value for key, value in clock.items() if key not in _WORDS}
-    numbers |= {"pll_hz" if key == "input_hz" else f"pll_{key}": value for key, value in clock["pll"].items()}
-    for key, value in numbers.items():
-        if value is not False:
-            yield f"BOARD_{key.upper()}", str(int(value))
+        yield f"{role}_PORT", f"GPIO{place['pin'][1]}"
+        yield f"{role}_PIN", place["pin"][2:]
 
 
 def _timer(role: str, timer: Tables) -> Iterator[tuple[str, str]]:
@@ -100,11 +98,6 @@ def _timer(role: str, timer: Tables) -> Iterator[tuple[str, str]]:
     yield f"{role}_ALTERNATE", str(timer["alternate"])
     yield f"{role}_IRQ", f"{timer['interrupt']}u"
     yield f"{role}_HANDLER", f"{name}_IRQHandler"
-
-
-def _pin(role: str, pin: str) -> Iterator[tuple[str, str]]:
-    yield f"{role}_PORT", f"GPIO{pin[1]}"
-    yield f"{role}_PIN", pin[2:]
 
 
 def _write(folder: Path, out: Path) -> str:

@@ -9,12 +9,11 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator
 from contextlib import suppress
 from functools import cache
 from hashlib import sha256
 from pathlib import Path
-from types import MappingProxyType
 from typing import TYPE_CHECKING, Annotated, Literal
 
 from pydantic import Field, PositiveInt, Strict, model_validator
@@ -96,11 +95,6 @@ class Timer(Table):
     interrupt: Annotated[int, Field(ge=0, le=239)]
     bits: Literal[16, 32] = 32
     """16 where the counter has no 32."""
-
-    @property
-    def longest_ticks(self) -> int:
-        """The longest period that it has."""
-        return int(1 << self.bits)
 
 
 class Counter(Table):
@@ -188,54 +182,47 @@ class _BoardTable(Table):
     virtual_chip: str = ""
     """What the virtual board calls it (`--chip`)."""
     memory: Memory
+    clock: object
+    """The keys of the family's clock tree."""
     timers: Timers
     serial: Serial
     analyzer: VirtualAnalyzer
     pins: dict[str, Place]
 
     @model_validator(mode="after")
-    def _is_what_the_core_can(self) -> _BoardTable:
-        if self.core not in _WITHOUT_BASEPRI:
-            if self.timers.counter:
-                raise WrongValueError(f"is not needed: a {self.core} counts its cycles", "timers", "counter")
-            if self.timers.control is None:
-                raise WrongValueError("is missing", "timers", "control", remedy="add it")
-            return self
-        if "basepri" in self.locks:
-            raise WrongValueError(f"must not have basepri: a {self.core} has no such mask", "locks")
-        if self.timers.control:
-            words = f"must be left out: every lock of a {self.core} masks all interrupts or none"
-            raise WrongValueError(words, "timers", "control")
-        if self.timers.counter is None:
-            words = f"is missing: a {self.core} does not count its cycles"
-            raise WrongValueError(words, "timers", "counter", remedy="name a timer of 32 bits")
+    def _fits_together(self) -> _BoardTable:
+        for wrong in self._complaints():
+            raise wrong
         return self
 
-    @model_validator(mode="after")
-    def _has_the_timers_of_its_family(self) -> _BoardTable:
-        for role, timer in self.timers:
+    def _complaints(self) -> Iterator[WrongValueError]:
+        """What the core cannot, what the family may lack, how channels and pins differ."""
+        core, timers = self.core, self.timers
+        if core not in _WITHOUT_BASEPRI:
+            if timers.counter:
+                yield WrongValueError(f"is not needed: a {core} counts its cycles", "timers", "counter")
+            if timers.control is None:
+                yield WrongValueError("is missing", "timers", "control", remedy="add it")
+        else:
+            if "basepri" in self.locks:
+                yield WrongValueError(f"must not have basepri: a {core} has no such mask", "locks")
+            if timers.control:
+                words = f"must be left out: every lock of a {core} masks all interrupts or none"
+                yield WrongValueError(words, "timers", "control")
+            if timers.counter is None:
+                words = f"is missing: a {core} does not count its cycles"
+                yield WrongValueError(words, "timers", "counter", remedy="name a timer of 32 bits")
+        for role, timer in timers:
             if timer and timer.timer in tree_of(self.family).family.lacks:
                 words = f"is {timer.timer}, which a chip of {self.family} may lack"
-                raise WrongValueError(words, "timers", role, "timer", remedy="choose another")
-        return self
-
-    @model_validator(mode="after")
-    def _has_all_channels(self) -> _BoardTable:
+                yield WrongValueError(words, "timers", role, "timer", remedy="choose another")
         if set(self.pins) != set(CHANNELS):
-            raise WrongValueError(f"must name each of {', '.join(CHANNELS)} once, and nothing else", "pins")
-        used: dict[str, str] = {self.serial.pin: "the serial line's"}
+            yield WrongValueError(f"must name each of {', '.join(CHANNELS)} once, and nothing else", "pins")
+        used = {self.serial.pin: "the serial line's"}
         for channel, place in self.pins.items():
             if place.pin in used:
-                raise WrongValueError(f"is {used[place.pin]} too", "pins", channel, "pin")
+                yield WrongValueError(f"is {used[place.pin]} too", "pins", channel, "pin")
             used[place.pin] = f"{channel}'s"
-        return self
-
-
-class _File(_BoardTable):
-    """The whole file. The keys of the clock tree are the family's."""
-
-    clock: dict[str, object]
-    """The keys of the family's clock tree."""
 
 
 class Board(_BoardTable):
@@ -316,11 +303,6 @@ def names() -> tuple[str, ...]:
     return tuple(sorted(folders, key=lambda name: (name != DEFAULT, name)))
 
 
-def boards() -> Mapping[str, Board]:
-    """The boards that come with the bench, by name. Raises BoardError."""
-    return MappingProxyType({name: board(name) for name in names()})
-
-
 def default() -> Board:
     """The board of a command that names none."""
     return board(DEFAULT)
@@ -382,6 +364,6 @@ def _read(folder: Path) -> Board:
             f"{folder}: a board is called as its folder is; name it in small letters, digits and dashes."
         )
     document: Document = open_toml(folder / TABLE, BoardError)
-    tables = document.check(_File)
+    tables = document.check(_BoardTable)
     clock = document.check(tree_of(tables.family), "clock")
     return Board.model_construct(name=folder.name, folder=folder, **{**dict(tables), "clock": clock})

@@ -221,7 +221,9 @@ def admit(row: Allocator) -> None:
 def read(path: Path) -> MappingProxyType[str, Allocator]:
     """The rows of a catalogue by id, sorted. Raises CatalogueError."""
     document = open_toml(path, CatalogueError)
-    rows = {name: document.check(_Row, name) for name in sorted(document.values)}
     return MappingProxyType(
-        {name: Allocator.model_construct(id=name, **dict(row)) for name, row in rows.items()}
+        {
+            name: Allocator.model_construct(id=name, **dict(document.check(_Row, name)))
+            for name in sorted(document.values)
+        }
     )

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 import shutil
+from collections.abc import Iterable
 from pathlib import Path
 from typing import NamedTuple
 
@@ -33,7 +34,12 @@ class Level(NamedTuple):
 
 def levels() -> tuple[Level, ...]:
     """Every FLL from 1 to 11, found by running the crate. Raises BuildError."""
-    program = _build("levels", _PC, "firmware", _flags_of_the_heap())
+    # As rust.cmake has the flags for the PC: what was built of core with them serves here, too.
+    source = Path(_run("say where it is", [_rustc(), "--print", "sysroot"]).strip(), "lib/rustlib/src/rust")
+    cargo = os.environ.get("CARGO_HOME") or f"{Path.home()}/.cargo"
+    names = ((_PACKAGE.parent, "rust"), (_BUILDS, "build"), (cargo, "cargo"), (source.resolve(), "core"))
+    flags = (f"--remap-path-prefix={folder}={name}" for folder, name in (*names, (source, "core")))
+    program = _build("levels", _PC, "firmware", flags)
     rows = (map(int, line.split()) for line in _run("run", [str(program)]).splitlines())
     return tuple(Level(fll, heap_bytes - _POINTER_BYTES, largest) for fll, heap_bytes, largest in rows)
 
@@ -58,16 +64,7 @@ def _rustc() -> str:
     return program
 
 
-def _flags_of_the_heap() -> tuple[str, ...]:
-    """As rust.cmake has them for the PC: what was built of core with them serves here, too."""
-    sysroot = _run("say where it is", [_rustc(), "--print", "sysroot"]).strip()
-    source = Path(sysroot, "lib/rustlib/src/rust")
-    cargo = os.environ.get("CARGO_HOME") or f"{Path.home()}/.cargo"
-    names = ((_PACKAGE.parent, "rust"), (_BUILDS, "build"), (cargo, "cargo"), (source.resolve(), "core"))
-    return tuple(f"--remap-path-prefix={folder}={name}" for folder, name in (*names, (source, "core")))
-
-
-def _build(program: str, target: str, profile: str, flags: tuple[str, ...], *options: str) -> Path:
+def _build(program: str, target: str, profile: str, flags: Iterable[str], *options: str) -> Path:
     """A binary of the package, with nothing in the environment that would change its code."""
     encoded = "\x1f".join(flags)
     settings = (f"RUSTC={_rustc()}", "RUSTC_BOOTSTRAP=1", f"CARGO_ENCODED_RUSTFLAGS={encoded}")

@@ -5,7 +5,7 @@ What of the SRAM the heap's region does not take is the same whatever allocator 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
 from base.files.errors import CaptureError, TailscopeError
 from base.heap_size import STEP_BYTES
@@ -41,44 +41,38 @@ def place(board: Board) -> Place:
     )
 
 
-def _has_no_time(board: Board, plan: Plan) -> str | None:
-    """Why the timers have not the periods of the stimulus, in one sentence; None if they have."""
-    stimulus, timers = plan.stimulus, board.timers
-    # From an edge to the next; a random interval is less than one and a half periods.
-    ticks = stimulus.period_ticks * 3 // 2 if stimulus.mode == "random" else stimulus.period_ticks
-    periods = [("stimulus", ticks, timers.stimulus.longest_ticks)]
-    if timers.control:  # without one, a run comes without
-        periods.append(("control", stimulus.control_period_ticks, timers.control.longest_ticks))
-    for name, ticks, longest in periods:
-        if ticks > longest:
-            return (
-                f"The {name} of {plan.name} takes {ticks:,} ticks from edge to edge, and its timer on "
-                f"{board.title} counts {longest:,}: give a shorter period with --stimulus."
-            )
-    return None
-
-
-def _has_no_room(board: Board, plan: Plan) -> str | None:
-    """Why region and slots do not fit beside each other, in one sentence; None if they do."""
-    sram_bytes = board.memory.sram_bytes
-    if plan.slots <= slots_beside(plan.heap_bytes, sram_bytes):
-        return None
-    return (
-        f"A heap of {plan.heap_bytes:,} bytes does not fit the {board.title} beside the {plan.slots:,} slots "
-        f"of {plan.name}: it may have {largest_heap_bytes(plan.slots, sram_bytes):,} bytes at most."
-    )
-
-
 def fit(board: Board, plan: Plan, allocator: str) -> str | None:
     """Why `allocator` cannot run the plan on the board, in one sentence; None if it can, or is
     unknown, which its build says.
     """
-    refusal = _has_no_time(board, plan) or _has_no_room(board, plan)
-    row = catalogue.allocators().get(allocator)
-    if refusal or row is None:
-        return refusal
-    frees = int((plan.operations["kind"] == "F").sum())
-    return row.missing_checkout() or row.objection(plan.heap_bytes) or row.cannot_free(plan.name, frees)
+    return next(filter(None, _objections(board, plan, allocator)), None)
+
+
+def _objections(board: Board, plan: Plan, allocator: str) -> Iterator[str | None]:
+    """What fit() says: of the timers, which may not have the periods of the stimulus, of the room
+    for region and slots, and of the allocator. None where there is no objection.
+    """
+    stimulus, timers, sram_bytes = plan.stimulus, board.timers, board.memory.sram_bytes
+    # From an edge to the next; a random interval is less than one and a half periods.
+    longest = stimulus.period_ticks * 3 // 2 if stimulus.mode == "random" else stimulus.period_ticks
+    for name, ticks, timer in (
+        ("stimulus", longest, timers.stimulus),
+        ("control", stimulus.control_period_ticks, timers.control),
+    ):
+        if timer and ticks > 1 << timer.bits:  # without one, a run comes without
+            yield (
+                f"The {name} of {plan.name} takes {ticks:,} ticks from edge to edge, and its timer on "
+                f"{board.title} counts {1 << timer.bits:,}: give a shorter period with --stimulus."
+            )
+    if plan.slots > slots_beside(plan.heap_bytes, sram_bytes):
+        yield (
+            f"A heap of {plan.heap_bytes:,} bytes does not fit the {board.title} beside the {plan.slots:,} "
+            f"slots of {plan.name}: it may have {largest_heap_bytes(plan.slots, sram_bytes):,} bytes at most."
+        )
+    if row := catalogue.allocators().get(allocator):
+        yield row.missing_checkout()
+        yield row.objection(plan.heap_bytes)
+        yield row.cannot_free(plan.name, int((plan.operations["kind"] == "F").sum()))
 
 
 def choose(

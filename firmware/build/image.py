@@ -196,7 +196,7 @@ def make(spec: BuildSpec, *, compiled: bool = False) -> FirmwareImage:
     """
     described = _cmake_build(spec)
     if not compiled and (ready := packaged.find(spec.name, described.definitions)):
-        return FirmwareImage(ready["elf"], ready["sha256"], spec, ready["kernel"], tuple(ready["looks"]))
+        return FirmwareImage(configuration=spec, **ready)
     described.check_tools(*_COMPILERS, *(() if _checkout(_KERNEL_CHECKOUT) else (cmake_build.CARGO,)))
     key = (str(described.source), str(spec.folder), *map(str, described.definitions.items()))
     image = _MADE.get(key)

@@ -133,12 +133,29 @@ def read(path: Path, name: str | None = None) -> Allocator:
     with tempfile.TemporaryDirectory(prefix="tailscope-") as scratch:
         how = outside_file.options(file.parent, statement.knobs)
         examined = outside_file.examine(file, how, Path(scratch))
-        row = _row(file, name, statement, examined, how, Path(scratch))
-    assert row.source is not None
-    record = {"name": row.id, "file": str(file), "sha256": row.source.sha256}
-    with taking_turns(row.source.folder):  # the file is found again by its digest
-        write_bytes(row.source.folder / _NOTE, json.dumps(record).encode())
-    return row
+        if examined.format == "index.h" and (statement.promises or not statement.frees):
+            raise OutsideError(
+                f"{file.stem}.toml states promises of an index: the block layer keeps them all; drop them."
+            )
+        heap = Path(scratch) / (file.name if re.fullmatch(r"[\w.+ -]+", file.name) else f"{name}.c")
+        heap.write_bytes(examined.text)
+        words, promises, no_host = _build_words(file, heap, statement, examined, how)
+        folder = _keep(file, heap, name, words, examined)
+    sha256 = hashlib.sha256(file.read_bytes()).hexdigest()
+    default: tuple[Locking, ...] = ("scheduler",) if examined.format == "FreeRTOS heap" else LOCKINGS
+    of_file = {
+        "id": name,
+        "kind": _KINDS[examined.format],
+        "locking": statement.locking or default,
+        "origin": statement.origin or f"{file.name}, from outside",
+        "promises": promises,
+        "target_only": no_host is not None,
+        "source": Source(file, examined.format, sha256, folder, no_host),
+    }
+    with taking_turns(folder):  # the file is found again by its digest
+        record = {"name": name, "file": str(file), "sha256": sha256}
+        write_bytes(folder / _NOTE, json.dumps(record).encode())
+    return Allocator.model_construct(**{**dict(statement), **of_file})
 
 
 def remembered(name: str, sha256: str) -> Path | None:
@@ -173,36 +190,6 @@ def _name(file: Path, chosen: str | None) -> str:
             f'otherwise, as in my_{name[:29]}={file}, or by name = "…" in {file.stem}.toml beside it.'
         )
     return name
-
-
-def _row(
-    file: Path, name: str, statement: Statement, examined: ExaminedFile, how: Sequence[str], scratch: Path
-) -> Allocator:
-    if examined.format == "index.h" and (statement.promises or not statement.frees):
-        raise OutsideError(
-            f"{file.stem}.toml states promises of an index: the block layer keeps them all; drop them."
-        )
-    heap = scratch / (file.name if re.fullmatch(r"[\w.+ -]+", file.name) else f"{name}.c")
-    heap.write_bytes(examined.text)
-    words, promises, no_host = _build_words(file, heap, statement, examined, how)
-    folder = _keep(file, heap, name, words, examined)
-    default: tuple[Locking, ...] = ("scheduler",) if examined.format == "FreeRTOS heap" else LOCKINGS
-    return Allocator.model_construct(
-        id=name,
-        kind=_KINDS[examined.format],
-        lockings=statement.locking or default,
-        allocate=statement.allocate,
-        free=statement.free,
-        licence=statement.licence,
-        origin=statement.origin or f"{file.name}, from outside",
-        knobs=dict(statement.knobs),
-        promises=promises,
-        target_only=no_host is not None,
-        checkout=None,
-        largest_region_bytes=statement.largest_region_bytes,
-        search=statement.search,
-        source=Source(file, examined.format, hashlib.sha256(file.read_bytes()).hexdigest(), folder, no_host),
-    )
 
 
 def _build_words(

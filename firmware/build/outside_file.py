@@ -67,8 +67,8 @@ class ExaminedFile:
     """
 
     format: Format
-    defined: frozenset[str]
-    variables: tuple[str, ...]
+    defined: set[str]
+    variables: list[str]
     included: tuple[Path, ...]
     text: bytes
     """What is to be compiled: the file, with its own ucHeap made the bench's if it had one."""
@@ -121,7 +121,7 @@ def examine(file: Path, how: Sequence[str], scratch: Path) -> ExaminedFile:
     return ExaminedFile(
         format_,
         symbols.defined,
-        tuple(name for name in symbols.variables if name != "ucHeap"),
+        [name for name in symbols.variables if name != "ucHeap"],
         _included(scratch / "file.d", file),
         text,
     )
@@ -172,9 +172,9 @@ def first_look(heap: Path, file: ExaminedFile, how: Sequence[str], macros: Seque
 
 @dataclass(frozen=True)
 class _Symbols:
-    defined: frozenset[str]
-    variables: tuple[str, ...]
-    undefined: frozenset[str]
+    defined: set[str]
+    variables: list[str]
+    undefined: set[str]
 
 
 def _symbols(path: Path) -> _Symbols:
@@ -182,18 +182,17 @@ def _symbols(path: Path) -> _Symbols:
         elf = ELFFile(file)
         table = elf.get_section_by_name(".symtab")
         assert isinstance(table, SymbolTableSection)
-        defined, undefined = set(), set()
-        variables: list[str] = []
+        symbols = _Symbols(set(), [], set())
         for symbol in table.iter_symbols():
             place, kind = symbol["st_shndx"], symbol["st_info"]["type"]
             if place == "SHN_UNDEF":
-                undefined.add(symbol.name)
+                symbols.undefined.add(symbol.name)
             elif symbol["st_info"]["bind"] != "STB_LOCAL":
-                defined.add(symbol.name)
+                symbols.defined.add(symbol.name)
             section = elf.get_section(place).name if isinstance(place, int) else place
             if kind == "STT_OBJECT" and section.startswith((".data", ".bss", "SHN_COMMON")):
-                variables.append(symbol.name)
-    return _Symbols(frozenset(defined), tuple(variables), frozenset(undefined - {""}))
+                symbols.variables.append(symbol.name)
+    return symbols
 
 
 def _format(file: Path, symbols: _Symbols) -> Format:

@@ -48,7 +48,7 @@ def find(name: str, definitions: Mapping[str, object]) -> Mapping[str, Any] | No
         image: dict[str, Any] = json.loads(note.read_text(encoding="utf-8"))
         if image["definitions"] != _as_words(definitions):
             return None
-        described = {key: image[key] for key in ("sha256", "kernel", "looks")}
+        described = {"sha256": image["sha256"], "kernel": image["kernel"], "looks": tuple(image["looks"])}
     except OSError:
         return None
     except (ValueError, KeyError, TypeError):
@@ -82,34 +82,29 @@ def host_program(name: str) -> Path | None:
 
 def _unpacked(archive_name: str, name: str, files: Collection[str]) -> Path | None:
     """The folder with these files of `name`; None where the archive has not all of them."""
-    folder = BUILD / _UNPACKED / archive_name / name
+    packed, folder = ROOM / archive_name, BUILD / _UNPACKED / archive_name / name
     try:
         with taking_turns(folder):
-            there = all((folder / file).exists() for file in files)
-            return folder if there or _unpack(ROOM / archive_name, name, files, folder) else None
+            wanted = {f"{name}/{file}" for file in files if not (folder / file).exists()}
+            if not wanted:
+                return folder
+            with tarfile.open(packed, "r:xz") as archive:
+                for member in archive:
+                    content = archive.extractfile(member) if member.name in wanted else None
+                    if content is not None:
+                        folder.mkdir(parents=True, exist_ok=True)
+                        place = folder / Path(member.name).name
+                        write_bytes(place, content.read())
+                        place.chmod(0o755)
+                        wanted.discard(member.name)
+                        if not wanted:
+                            return folder
     except WriteError as error:
         said = str(error).rstrip(".")
         raise PackagedError(f"{said}; set TAILSCOPE_CACHE to a folder that can be.") from None
-
-
-def _unpack(packed: Path, name: str, files: Collection[str], folder: Path) -> bool:
-    """Whether the archive had them."""
-    wanted = {f"{name}/{file}" for file in files}
-    try:
-        with tarfile.open(packed, "r:xz") as archive:
-            for member in archive:
-                content = archive.extractfile(member) if member.name in wanted else None
-                if content is not None:
-                    folder.mkdir(parents=True, exist_ok=True)
-                    place = folder / Path(member.name).name
-                    write_bytes(place, content.read())
-                    place.chmod(0o755)
-                    wanted.discard(member.name)
-                    if not wanted:
-                        return True
     except (tarfile.TarError, lzma.LZMAError, EOFError, OSError) as error:
         raise PackagedError(f"{packed} cannot be unpacked ({error}): install the package again.") from None
-    return False
+    return None
 
 
 def pack(file: Path, folders: Mapping[str, Path], files: Collection[str]) -> None:

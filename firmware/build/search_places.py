@@ -13,7 +13,7 @@ import json
 import os
 import re
 import subprocess
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
 from base.files.errors import TailscopeError
@@ -37,25 +37,23 @@ def find(elf: Path, places: Sequence[SearchPlace], outside: Path | None = None) 
     `elf` lies in its build folder, whose compile_commands.json leads to the sources. `outside` is
     the folder of an allocator from outside: its file and what that includes are in no such list.
     """
-    return tuple(address for place in places for address in _addresses(elf, place, outside))
-
-
-def _addresses(elf: Path, place: SearchPlace, outside: Path | None) -> Iterator[int]:
-    code = _code(elf, place.function)
-    for line in place.lines or _lines_of(source_of(elf.parent, place.file, outside), place):
-        addresses = [
-            address
-            for address, file, at, text in code
-            if at == line and _is(place.file, file) and re.match(place.instruction, text)
-        ]
-        if len(addresses) != place.alternatives:
-            raise SearchError(
-                f"Line {line} of {place.file} has {len(addresses)} instructions like "
-                f"{place.instruction!r} in "
-                f"{place.function}, not {place.alternatives}: the compiler arranged the search otherwise; "
-                "mend its `search`."
-            )
-        yield from addresses
+    looks: list[int] = []
+    for place in places:
+        code = _code(elf, place.function)
+        for line in place.lines or _lines_of(source_of(elf.parent, place.file, outside), place):
+            addresses = [
+                address
+                for address, file, at, text in code
+                if at == line and _is(place.file, file) and re.match(place.instruction, text)
+            ]
+            if len(addresses) != place.alternatives:
+                raise SearchError(
+                    f"Line {line} of {place.file} has {len(addresses)} instructions like "
+                    f"{place.instruction!r} in {place.function}, not {place.alternatives}: the compiler "
+                    "arranged the search otherwise; mend its `search`."
+                )
+            looks += addresses
+    return tuple(looks)
 
 
 def _lines_of(source: Path, place: SearchPlace) -> tuple[int, ...]:

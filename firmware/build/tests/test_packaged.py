@@ -50,7 +50,7 @@ def archive(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def test_an_image_is_found_by_all_that_was_chosen() -> None:
     packaged_build = packaged.find("tlsf", CHOSEN)
     assert packaged_build is not None
-    described = {"sha256": "ab" * 32, "kernel": "V11.2.0", "looks": [4, 8]}
+    described = {"sha256": "ab" * 32, "kernel": "V11.2.0", "looks": (4, 8)}
     assert packaged_build == {"elf": packaged_build["elf"], **described}
     assert packaged_build["elf"].read_bytes() == b"elf"
     assert packaged_build["elf"].with_name(packaged.FOOTPRINT).read_bytes() == b"footprint"
