@@ -5,7 +5,7 @@ their merit (docs/how-to/choose.md).
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from functools import cached_property
 from typing import Any, Literal
@@ -180,26 +180,27 @@ class Choice:
             "candidates": [
                 {**asdict(candidate), "standing": self.standing(candidate)} for candidate in self.candidates
             ],
-            "notes": list(self.notes),
+            "notes": self.notes,
         }
 
 
 _WIDTH_COLUMNS = 100
-_COLUMNS: tuple[tuple[str, Callable[[Candidate], float | None], Callable[[float], str]], ...] = (
-    (f"wait {UNIT}", lambda row: row.wait_ns, digits),
-    (f"bound {UNIT}", lambda row: row.bound_ns, digits),
-    ("smallest heap", lambda row: row.smallest_heap_bytes, "{:,}".format),
-    ("static RAM", lambda row: row.static_ram_bytes, "{:,}".format),
-    ("flash", lambda row: row.flash_bytes, "{:,}".format),
-)
+_COLUMNS: Mapping[str, tuple[str, Callable[[float], str]]] = {
+    "wait_ns": (f"wait {UNIT}", digits),
+    "bound_ns": (f"bound {UNIT}", digits),
+    "smallest_heap_bytes": ("smallest heap", "{:,}".format),
+    "static_ram_bytes": ("static RAM", "{:,}".format),
+    "flash_bytes": ("flash", "{:,}".format),
+}
+"""Of a candidate's figure the heading, and how it is written."""
 
 
 def as_text(choice: Choice) -> str:
     """The sentence, the table, what its columns are of, and what was not measured."""
-    headings = ("allocator", "standing", *(heading for heading, _, _ in _COLUMNS), "lock")
+    headings = ("allocator", "standing", *(heading for heading, _ in _COLUMNS.values()), "lock")
     lines, missing = [], dict[str, list[str]]()
     for row in choice.candidates:
-        figures = ((figure(row), form) for _, figure, form in _COLUMNS)
+        figures = ((getattr(row, name), form) for name, (_, form) in _COLUMNS.items())
         cells = ("-" if value is None else form(value) for value, form in figures)
         lines.append((row.allocator, choice.standing(row), *cells, row.locking or "-"))
         for reason in row.missing:

@@ -174,8 +174,8 @@ class Broken:
             "rule": self.judged.rule,
             "numbers": self.judged.numbers,
             "reason": self.judged.reason,
-            "operations": list(self.operations),
-            "places": list(self.judged.places),
+            "operations": self.operations,
+            "places": self.judged.places,
         }
 
 
@@ -188,7 +188,7 @@ class Contract:
     row: Allocator
     lists: int
     broken: tuple[Broken, ...]
-    suites: tuple[Suite, ...]
+    suites: Sequence[Suite]
     defect: Broken | None = None
     """A request larger than any region that it serves, where the catalogue says so."""
 
@@ -214,7 +214,7 @@ class Contract:
             "broken": [broken.as_json() for broken in self.broken],
             "defect": self.defect and {**self.defect.as_json(), "published": self.row.gives_too_large},
             "suites": [asdict(suite) for suite in self.suites],
-            "not_stated": list(self.not_stated),
+            "not_stated": self.not_stated,
         }
 
 
@@ -233,7 +233,6 @@ def hold(
     row = catalogue.row(allocator, host_heap.HostHeapError)
     tell(f"building the contract tests of {allocator}")
     folder = host_contract.build(allocator)
-    count = 0
     broken: list[Broken] = []
 
     def judged(operations: Sequence[str]) -> bool:
@@ -249,10 +248,8 @@ def hold(
             if result.rule not in _LEFT_SOUND:
                 return False
 
-    sound = True
-    for operations in lists(row.promises):
-        tell(f"{allocator}: list {count + 1}")
-        count += 1
+    for count, operations in enumerate(lists(row.promises), 1):
+        tell(f"{allocator}: list {count}")
         sound = judged(operations)
         if not sound:
             break
@@ -261,11 +258,12 @@ def hold(
     defect = None
     if row.gives_too_large is not None and [each.judged.rule for each in broken[before:]] == ["too_large"]:
         defect = broken.pop()
-    if not sound or any(each.judged.rule not in ("misaligned", "too_large") for each in broken):
-        return Contract(row, count, tuple(broken), (), defect)
-    tell(f"{allocator}: suites")
-    by_word = any(each.judged.rule == "misaligned" for each in broken)
-    suites = tuple(host_contract.suites(folder, _WORD_BYTES) if by_word else host_contract.suites(folder))
+    suites: Sequence[Suite] = ()
+    rules = {each.judged.rule for each in broken}
+    if sound and rules <= {"misaligned", "too_large"}:
+        tell(f"{allocator}: suites")
+        alignment_bytes = _WORD_BYTES if "misaligned" in rules else 2 * _WORD_BYTES
+        suites = host_contract.suites(folder, alignment_bytes)
     return Contract(row, count, tuple(broken), suites, defect)
 
 
@@ -336,9 +334,9 @@ def _lines(contract: Contract) -> Iterator[str]:
             f"a known defect, which the bench's judge keeps from it: {broken_rule(contract.defect)} "
             f"{contract.row.gives_too_large}."
         )
-    if contract.not_stated and source is None:
+    if contract.not_stated and not source:
         yield f"not promised, so not tested: {', '.join(contract.not_stated)}"
-    elif contract.not_stated and source:
+    elif source and contract.not_stated:
         yield (
             "not stated, so not tested: to have it tested, state what is true of yours as promises = […] in "
             f"{source.file.with_suffix('.toml').name} beside it:"

@@ -20,8 +20,7 @@ import polars as pl
 from .files.errors import RunError
 from .run_folder import alike
 from .run_folder import folder as names
-from .run_folder.manifest import Manifest as Manifest
-from .run_folder.manifest import read_manifest as read_manifest
+from .run_folder.manifest import Manifest, read_manifest
 from .run_folder.observed import read_observed_manifest
 from .run_folder.quantities import CRITICAL, FREE_CRITICAL, LATENCY, SECTION, TASK
 from .run_folder.tables import schema_of
@@ -66,12 +65,12 @@ def _rows(folder: Path) -> Iterator[Mapping[str, Any]]:
                 status = (place / names.MANIFEST).stat()
             yield _row(place, identity.as_posix(), status and (status.st_mtime_ns, status.st_size))
         deep = len(identity.parts) == DEEPEST
-        folders[:] = [] if deep else [name for name in folders if name[0] != "." and _is_text(name)]
-
-
-def _is_text(name: str) -> bool:
-    """A name that is none has no place in a table."""
-    return name.encode(errors="ignore").decode() == name
+        # A name that is no text has no place in a table.
+        folders[:] = [
+            name
+            for name in folders
+            if not deep and name[0] != "." and name.encode(errors="ignore").decode() == name
+        ]
 
 
 def latest(runs: pl.DataFrame) -> pl.DataFrame:

@@ -42,7 +42,7 @@ def command(
 ) -> int:
     """Run a matrix of settings on all cores or a cluster; begun again, it goes on."""
     from analysis.campaign import conduct, matrix
-    from analysis.campaign.store import Store
+    from analysis.campaign.store import SCRATCH, Store
     from analysis.errors import CampaignError
     from base.processes import signals
     from simulator import build as simulator
@@ -73,7 +73,7 @@ def command(
                     incomplete = f"{course.incomplete:,} not complete"
                     shown(f"{course.settled:,} of {course.points:,} runs, {incomplete}{left}")
 
-                here = conduct.local(store.scratch, workers or 0)
+                here = conduct.local(store.folder / SCRATCH, workers or 0)
                 with conduct.remote(scheduler) if scheduler else here as client:
                     conduct.run(wanted, store, client, points, tell)
                 signals.check()

@@ -44,7 +44,7 @@ def charts(comparison: Comparison) -> list[Chart]:
     manifest = comparison.board.manifest
     provenance = (
         f"{manifest.board} at {samplerate(manifest.samplerate_hz)} (±{NS_PER_S / manifest.samplerate_hz:.1f} "
-        f"ns), virtual board at {samplerate(comparison.trials.given.twin.samplerate_hz)} · run "
+        f"ns), virtual board at {samplerate(comparison.given.twin.samplerate_hz)} · run "
         f"{comparison.folder.resolve().name}"
     )
     reasons = " ".join(manifest.reasons) or "no reason was given."
@@ -58,7 +58,7 @@ def charts(comparison: Comparison) -> list[Chart]:
 
 def _histogram(comparison: Comparison, *quantities: str) -> tuple[str, go.Figure] | None:
     """How many of what, and the figure."""
-    first = comparison.trials.first
+    first = comparison.first
     every = {WORDS[name]: first.filter(quantity=name)["residual"].to_numpy() for name in quantities}
     of = {words: values for words, values in every.items() if len(values)}
     if not of:
@@ -86,12 +86,12 @@ def _histogram(comparison: Comparison, *quantities: str) -> tuple[str, go.Figure
 
 
 def _over_operations(comparison: Comparison) -> tuple[str, go.Figure] | None:
-    trials, of = comparison.trials, {"quantity": "dwt_operation_cycles"}
-    if trials.first.filter(**of).is_empty():
+    of = {"quantity": "dwt_operation_cycles"}
+    if comparison.first.filter(**of).is_empty():
         return None
-    layers = [("nothing taken out", trials.first, MUTED, "circle-open")]
-    if trials.holds:
-        layers.append(("with what holds taken out", trials.last, SHADES[0], "circle"))
+    layers = [("nothing taken out", comparison.first, MUTED, "circle-open")]
+    if comparison.holds:
+        layers.append(("with what holds taken out", comparison.last, SHADES[0], "circle"))
     figure = go.Figure(
         [
             go.Scatter(
@@ -108,7 +108,7 @@ def _over_operations(comparison: Comparison) -> tuple[str, go.Figure] | None:
         ]
     )
     thin(legended(figure, _HEIGHT_PX, "operation", "board minus virtual board (cycles)"))
-    return f"{trials.first.filter(**of).height:,} operations", figure
+    return f"{comparison.first.filter(**of).height:,} operations", figure
 
 
 def sheet(comparison: Comparison) -> Sheet:

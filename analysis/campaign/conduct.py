@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Any
 
 from analysis.campaign import work
-from analysis.campaign.matrix import Matrix
+from analysis.campaign.matrix import EVERY, Matrix
 from analysis.campaign.store import Store
 from analysis.campaign.work import (
     DIFFERS,
@@ -28,7 +28,7 @@ from analysis.campaign.work import (
     Orders,
     Outcome,
     board,
-    failed_row,
+    failed,
     hashed,
     image_of,
     is_verified,
@@ -86,14 +86,14 @@ def check(matrix: Matrix, tell: Callable[[str], None]) -> Matrix:
         signals.check()
         try:
             resource = board(point.board)
-            if matrix.capture == "direct":
+            if matrix.file.capture == "direct":
                 direct.check(resource, RECORDS)
             resource.analyzer.check_rate(samplerate_hz(point))
             plan = orders.plan(point)
             try:
                 fit.choose_for(resource.board, [plan], [point.allocator])
             except TailscopeError:
-                if not matrix.takes_all:
+                if matrix.file.allocators != [EVERY]:
                     raise
                 unfit.add(point.allocator)
                 continue
@@ -136,7 +136,7 @@ def run(matrix: Matrix, store: Store, client: Any, points: int, tell: OnCourse) 
                     outcome: Outcome = future.result()
                 else:
                     why = f"No worker brought it to an end: {type(error).__name__}: {first_line(error)}"
-                    outcome = Outcome(order.key, failed_row(order.key, order.point, why))
+                    outcome = failed(order.key, order.point, why)
                 _take(outcome, store, course)
             if client.status != "running":
                 raise _gone()
@@ -170,9 +170,9 @@ def _unsettled(
         except TailscopeError as error:
             key = hashed(asdict(point))
             keys.add(key)
-            _take(Outcome(key, failed_row(key, point, str(error))), store, course)
+            _take(failed(key, point, str(error)), store, course)
             continue
-        order = replace(order, verify=is_verified(order, matrix.verify, images))
+        order = replace(order, verify=is_verified(order, matrix.file.verify, images))
         if order.key in keys or store.settled(order.key, order.verify):
             course.settled += 1
         else:
@@ -192,7 +192,7 @@ def _make(order: Order) -> Outcome:
 
 
 @contextmanager
-def local(scratch: Path, workers: int = 0) -> Iterator[Any]:
+def local(scratch: Path, workers: int) -> Iterator[Any]:
     """A client of workers of this machine, one a core where `workers` is 0, on the loopback.
 
     They end with the block, and die with this program if it is killed. `scratch` is removed before

@@ -84,7 +84,9 @@ class _Exclude(_Settings):
     scenarios: Listed[ScenarioName] = Field(default_factory=list)
 
 
-class _File(_Settings):
+class File(_Settings):
+    """The whole of matrix.toml."""
+
     scenarios: Listed[ScenarioName]
     """Names, or paths that end in .toml and begin at the matrix."""
     placements: Annotated[int, Field(ge=1, le=MOST_PLACEMENTS)] = 1
@@ -96,7 +98,7 @@ class _File(_Settings):
     """A combination is left out where each key of such a table lists its value."""
 
     @model_validator(mode="after")
-    def _verifies_direct_runs(self) -> _File:
+    def _verifies_direct_runs(self) -> File:
         if "verify" in self.model_fields_set and self.capture != "direct":
             raise WrongValueError(
                 "compares direct runs with those by the real tools, and there are none",
@@ -141,25 +143,10 @@ class Matrix:
     path: Path
     text: bytes
     _document: Document
-    _file: _File
+    file: File
     draws: Collection[str]
     names: Mapping[str, str]
     left_out: frozenset[str] = frozenset()
-
-    @property
-    def capture(self) -> Capture:
-        """How all of its runs are captured."""
-        return self._file.capture
-
-    @property
-    def verify(self) -> float:
-        """The share of the runs that is also captured by the real tools; 0 where all are."""
-        return self._file.verify if self.capture == "direct" else 0.0
-
-    @property
-    def takes_all(self) -> bool:
-        """True if every allocator is asked for that can run it."""
-        return self._file.allocators == [EVERY]
 
     def without(self, allocators: Iterable[str]) -> Matrix:
         """The same matrix without some allocators. Raises CampaignError if nothing is left."""
@@ -171,7 +158,7 @@ class Matrix:
 
     def points(self) -> Iterator[Point]:
         """All that is to be run, those of one plan together. Two may come to the same run."""
-        file = self._file
+        file = self.file
         for scenario in _distinct(file.scenarios):
             lists: dict[str, Iterable[Any]] = {
                 "parameters": file.parameters,
@@ -233,7 +220,7 @@ def _place(matrix: Path, name: str) -> str:
 def read(path: Path) -> Matrix:
     """Reads and checks a matrix. Raises CampaignError with file and key."""
     document = open_toml(path, CampaignError)
-    file = document.check(_File)
+    file = document.check(File)
     # The allocators that are given by path this process knows from now on.
     paths = [word for word in file.allocators if outside.is_path(word)]
     try:

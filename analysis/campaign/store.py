@@ -32,6 +32,7 @@ ASKED = "asked.json"
 RESULTS = "results"
 RUNS = "runs.parquet"
 SCRATCH = ".scratch"
+"""Where the workers of this machine work; gone when the command is over."""
 _KEY = re.compile(r"[0-9a-f]{64}")
 
 
@@ -77,11 +78,6 @@ class Store:
         if not (folder / ASKED).is_file():
             raise CampaignError(f"{folder} is no folder of a campaign: it has no {ASKED}.")
         return cls(folder)
-
-    @property
-    def scratch(self) -> Path:
-        """Where the workers of this machine work; gone when the command is over."""
-        return self.folder / SCRATCH
 
     def settled(self, key: str, verify: bool = False) -> bool:
         """True if the run need not be made: it is complete, verified if it is to be, and its tables
@@ -138,8 +134,9 @@ class Store:
         """
         result = {"schema": SCHEMA, "row": outcome.row, "tables": [*outcome.tables]}
         write_all({self._table(what, outcome.row): content for what, content in outcome.tables.items()})
-        write_bytes(self._result(outcome.key), _json(result))
-        self.results[outcome.key] = Result.model_validate(result)
+        key = outcome.row["key"]
+        write_bytes(self._result(key), _json(result))
+        self.results[key] = Result.model_validate(result)
         if outcome.row["state"] == DIFFERS:
             for key in [key for key, each in self.results.items() if each.row.get("verified") is False]:
                 self._result(key).unlink()

@@ -65,11 +65,19 @@ DIFFERS = "differs"
 """The state of a direct run that is not what the real tools bring."""
 
 
-def failed_row(key: str, point: Point, why: str) -> dict[str, Any]:
-    """The row of a run that could not be made, with the sentence why."""
-    return {
+@dataclass(frozen=True)
+class Outcome:
+    """The result of one attempt: its row, and the bytes of each table."""
+
+    row: dict[str, Any]
+    tables: dict[str, bytes] = field(default_factory=dict, repr=False)
+
+
+def failed(key: str, point: Point, why: str, state: str = "failed") -> Outcome:
+    """A run that could not be made, or is not believed, with the sentence why."""
+    row = {
         "key": key,
-        "state": "failed",
+        "state": state,
         "placement": point.placement,
         "scenario": point.scenario,
         "allocator": point.allocator,
@@ -79,6 +87,7 @@ def failed_row(key: str, point: Point, why: str) -> dict[str, Any]:
         "verdict": None,
         "reason": why[: index.MOST_REASON],
     }
+    return Outcome(row)
 
 
 ENTRY = "virtual"
@@ -172,7 +181,7 @@ class Orders:
         Raises TailscopeError where it cannot be run.
         """
         plan, on, is_replayed = self.plan(point), board(point.board), True
-        image, rate, capture = image_of(point, plan), samplerate_hz(point), self._matrix.capture
+        image, rate, capture = image_of(point, plan), samplerate_hz(point), self._matrix.file.capture
         try:
             # Built for this machine, the allocator tells where blocks lay.
             program_of(image)
@@ -198,8 +207,9 @@ class Orders:
 
 
 def is_verified(order: Order, share: float, met: set[tuple[str, int]]) -> bool:
-    """Whether a run is made both ways: the first of each image at each samplerate, and a `share`.
-    To be called for each run, in the order of the matrix; `met` has the images of those before.
+    """Whether a direct run is made both ways: the first of each image at each samplerate, and a
+    `share`. To be called for each run, in the order of the matrix; `met` has the images of those
+    before.
 
     An image that is another placement of one is no other image: to link it takes far less time.
     Matrix and keys decide alone, so that the choice is the same after each loss. A fault of all
@@ -208,7 +218,8 @@ def is_verified(order: Order, share: float, met: set[tuple[str, int]]) -> bool:
     image = (order.image_sha256, order.samplerate_hz)
     is_first = not order.point.placement and image not in met
     met.add(image)
-    return share > 0 and (is_first or int(order.key, 16) < share * 2.0**256)
+    direct = order.capture == "direct"
+    return direct and share > 0 and (is_first or int(order.key, 16) < share * 2.0**256)
 
 
 def difference(real: Path, direct: Path) -> str | None:
@@ -221,15 +232,6 @@ def difference(real: Path, direct: Path) -> str | None:
         raise TailscopeError(f"It could not be verified, since the real tools lost samples: {lost[0]}")
     place = same.first_difference(real, direct)
     return None if place is None else f"The direct capture is not what the real tools bring: {place}"
-
-
-@dataclass(frozen=True)
-class Outcome:
-    """The result of one attempt: its row, and the bytes of each table."""
-
-    key: str
-    row: dict[str, Any]
-    tables: dict[str, bytes] = field(default_factory=dict, repr=False)
 
 
 def run(order: Order, scratch: Path, program: Path | None = None) -> Outcome:
@@ -249,7 +251,7 @@ def run(order: Order, scratch: Path, program: Path | None = None) -> Outcome:
             )
         return _run(order, image, scratch, program)
     except TailscopeError as error:
-        return Outcome(order.key, failed_row(order.key, order.point, str(error)))
+        return failed(order.key, order.point, str(error))
 
 
 def _run(order: Order, image: FirmwareImage, scratch: Path, program: Path | None) -> Outcome:
@@ -278,7 +280,7 @@ def _run(order: Order, image: FirmwareImage, scratch: Path, program: Path | None
                 real = conduct(Sigrok(request)).folder
                 words = difference(real, folder)
                 if words is not None:
-                    return Outcome(order.key, {**failed_row(order.key, order.point, words), "state": DIFFERS})
+                    return failed(order.key, order.point, words, DIFFERS)
             manifest = read_manifest(folder / names.MANIFEST)
             tables = {what: pl.read_parquet(folder / f"{what}.parquet") for what in TABLES}
     packed = {}
@@ -290,14 +292,10 @@ def _run(order: Order, image: FirmwareImage, scratch: Path, program: Path | None
     row = {name: value for name, value in index.finished(manifest).items() if name in COLUMNS}
     for quantity, summary in manifest.statistics.items():
         row |= {f"{quantity}_{name}": getattr(summary, name) for name in STATISTICS}
-    return Outcome(
-        order.key,
-        {
-            **row,
-            "key": order.key,
-            "state": "finished",
-            "verified": order.verify if order.capture == "direct" else None,
-            "placement": order.point.placement,
-        },
-        packed,
-    )
+    row |= {
+        "key": order.key,
+        "state": "finished",
+        "verified": order.verify if order.capture == "direct" else None,
+        "placement": order.point.placement,
+    }
+    return Outcome(row, packed)

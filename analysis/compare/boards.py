@@ -35,7 +35,7 @@ from analysis.compare import pairing as of_run
 from analysis.compare.pairing import by_options, find
 from analysis.errors import CompareError
 from base.heap_size import DEFAULT_BYTES
-from base.metrology.slope import fit_slope
+from base.metrology.slope import Slope, fit_slope
 from base.run_folder.alike import parameters_of
 from base.run_folder.edges import NS_PER_S
 from base.run_folder.manifest import FIRST_BOARD, Manifest
@@ -62,11 +62,10 @@ Latency"; ARM DDI 0337, section 3.9; ARM DDI 0439, section 3.9.
 WIDE_COLUMNS = 240
 
 
-def _growth(operations: pl.DataFrame, core_hz: int) -> tuple[float, float] | None:
+def _growth(operations: pl.DataFrame, core_hz: int) -> Slope | None:
     """By how many cycles a critical section grows with each freed block: the slope of a line
     through the allocations that no interrupt met, by the counter, or by the wire where that has not
-    counted all; and the most by which their distances from it can have turned it. None without
-    depths.
+    counted all. None without depths.
     """
     alone = (pl.col("control_hits").fill_null(0) == 0) & (pl.col("isr_hits").fill_null(0) == 0)
     table = operations.filter(pl.col("measured") & pl.col("kind").is_in(["A", "O"]) & alone)
@@ -76,8 +75,7 @@ def _growth(operations: pl.DataFrame, core_hz: int) -> tuple[float, float] | Non
     counted = table["dwt_cycles"].null_count() == 0
     cycles = table["dwt_cycles"] if counted else table["wire_critical_ns"] * (core_hz / NS_PER_S)
     depth, section = (series.cast(pl.Float64).to_numpy() for series in (table["depth"], cycles))
-    slope = fit_slope(depth - depth.mean(), section - section.mean(), 0.5 if counted else 1.0)
-    return slope.value, slope.uncertainty
+    return fit_slope(depth - depth.mean(), section - section.mean(), 0.5 if counted else 1.0)
 
 
 def board_of(manifest: Manifest) -> Board | None:
@@ -225,7 +223,7 @@ def on_board(run: str, manifest: Manifest, operations: pl.DataFrame) -> OnBoard 
         allocate_ns,
         _figure(manifest.statistics[CRITICAL.key].n or None),
         *longest(FREE_CRITICAL, FREE_DWT_CYCLES),
-        _figure(growth[0], ".2f", uncertainty=growth[1]) if growth else Figure(),
+        _figure(growth.value, ".2f", uncertainty=growth.uncertainty) if growth else Figure(),
         longest(LATENCY)[1],
         _figure(float(idle.value) * core_hz / NS_PER_S if idle else None, ",.1f"),
         _figure(ENTRY_CYCLES.get(core) if core else None),

@@ -121,10 +121,9 @@ class Compared:
         for run in (self.a, self.b):
             manifest = run.manifest
             if not manifest.complete:
-                reasons = " ".join([f"{run.folder}: is {manifest.verdict}.", *manifest.reasons])
-                sentences.append(reasons)
-            if run.contradiction:
-                sentences.append(run.contradiction)
+                sentences.append(" ".join([f"{run.folder}: is {manifest.verdict}.", *manifest.reasons]))
+            if contradiction := run.contradiction:
+                sentences.append(contradiction)
         return tuple(sentences)
 
     @property

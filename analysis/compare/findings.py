@@ -187,7 +187,7 @@ def _distribution(a: Run, b: Run, quantity: Quantity, exact: bool) -> Distributi
     shift, interval, refused, beyond = None, None, "", False
     if not exact and min(len(ours), len(theirs)) >= LEAST_SAMPLES:
         shift, interval = hodges_lehmann(theirs, ours)
-        refused = next((reason for run in (a, b) if (reason := run.manifest.intervals.refused)), "")
+        refused = a.manifest.intervals.refused or b.manifest.intervals.refused or ""
         low, high = (shift, shift) if refused else interval
         beyond = budget is not None and not undecided and (low > budget or high < -budget)
     return Distribution(
@@ -260,7 +260,7 @@ class Extreme:
     @classmethod
     def of(cls, run: Run, quantity: Quantity) -> Extreme | None:
         """The extreme of the run; None if it has no sample."""
-        greatest = run.greatest(quantity)
+        greatest = quantity.maximum(run.samples(quantity), run.operations)
         if greatest is None:
             return None
         at_least = AT_LEAST if greatest.get("open") else ""

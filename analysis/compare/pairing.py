@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal
+from typing import Literal
 
 import polars as pl
 
@@ -181,10 +181,6 @@ class Run(Stored):
 
         samples = self.samples(quantity)
         return summarise(samples[quantity.column].to_numpy(), quantity.still_open(samples))
-
-    def greatest(self, quantity: Quantity) -> dict[str, Any] | None:
-        """The first of the greatest samples, as `maxima` of run.json has it."""
-        return quantity.maximum(self.samples(quantity), self.operations)
 
     def budget(self, quantity: Quantity) -> float | None:
         """A value is true to plus or minus this, in the quantity's unit; None if nobody knows."""

@@ -30,8 +30,8 @@ _FINDINGS = {"chance": "chance may do that", "not told": _MISSING}
 
 def of_settings(changes: Sequence[Change]) -> TextTable:
     """The settings that differ."""
-    lines = ((change.name, cut(change.a), cut(change.b)) for change in changes)
-    return TextTable("Settings that differ", ("setting", "A", "B"), tuple(lines))
+    lines = [(change.name, cut(change.a), cut(change.b)) for change in changes]
+    return TextTable("Settings that differ", ("setting", "A", "B"), lines)
 
 
 def of_worst_cases(cases: Sequence[Worst]) -> TextTable:
@@ -47,7 +47,7 @@ def of_worst_cases(cases: Sequence[Worst]) -> TextTable:
         change = by(worst) if changed else _MISSING
         lines.append((with_unit(worst.words, unit), *ends, change, budget, finding, where(worst)))
     headings = ("worst case", "A", "B", "change", "budget", "finding", "where")
-    return TextTable("Worst cases", headings, tuple(lines), range(1, 5))
+    return TextTable("Worst cases", headings, lines, range(1, 5))
 
 
 def of_operations(operations: Operations) -> TextTable:
@@ -57,7 +57,7 @@ def of_operations(operations: Operations) -> TextTable:
         return _MISSING if move is None else f"{signed(move.change, unit)} at {move.seq:,}"
 
     headings = ("by operation", "changed", "largest increase", "largest decrease", "sum")
-    lines = (
+    lines = [
         (
             with_unit(change.words, change.unit),
             f"{change.changed:,}",
@@ -66,8 +66,8 @@ def of_operations(operations: Operations) -> TextTable:
             signed(change.total, change.unit) if change.changed else _MISSING,
         )
         for change in operations.columns
-    )
-    return TextTable("Operation by operation", headings, tuple(lines), range(1, 5))
+    ]
+    return TextTable("Operation by operation", headings, lines, range(1, 5))
 
 
 def of_distributions(compared: Compared) -> TextTable:

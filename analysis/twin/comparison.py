@@ -42,29 +42,28 @@ class Row:
 
 
 @dataclass(frozen=True)
-class Comparison:
-    """The result."""
+class Comparison(Trials):
+    """The result: all that was tried of the run in `folder`."""
 
     folder: Path
     board: Board
-    trials: Trials
 
     @property
     def joined(self) -> int:
         """The number of operations that both did, with the same outcome."""
-        return self.trials.given.board.operations.height
+        return self.given.board.operations.height
 
     @property
     def explained(self) -> bool:
         """True if nothing is beyond its budget with all that holds taken out."""
-        return beyond(self.trials.last).is_empty() and not self.trials.given.other_outcome
+        return beyond(self.last).is_empty() and not self.given.other_outcome
 
     @cached_property
     def rows(self) -> list[Row]:
         """A row for each quantity that was compared."""
         rows = []
-        left = beyond(self.trials.last)
-        for (quantity,), of in self.trials.first.group_by("quantity", maintain_order=True):
+        left = beyond(self.last)
+        for (quantity,), of in self.first.group_by("quantity", maintain_order=True):
             residual = of["residual"]
             worst = of.filter(pl.col("residual") != 0).sort(
                 pl.col("residual").abs(), descending=True, maintain_order=True
@@ -84,14 +83,14 @@ class Comparison:
     @cached_property
     def verdict(self) -> str:
         """What holds, what is left, and how far no cause was found: one to three sentences."""
-        trials, sentences = self.trials, []
-        over = beyond(trials.last)
+        sentences = []
+        over = beyond(self.last)
         subject = "The run"
-        if trials.holds:
-            words = "; ".join(hypothesis.words for hypothesis in trials.holds)
+        if self.holds:
+            words = "; ".join(hypothesis.words for hypothesis in self.holds)
             sentences.append(f"{words[0].upper()}{words[1:]}.")
             subject = "With this taken out, the run"
-        n = trials.last.filter(pl.col("quantity") == CYCLES[0]).height
+        n = self.last.filter(pl.col("quantity") == CYCLES[0]).height
         if over.is_empty():
             sentences.append(
                 f"{subject} agrees with the virtual board to the cycle in all {n:,} operations that are "
@@ -106,15 +105,15 @@ class Comparison:
             f"operations{f' ({_listed(numbers)})' if numbers else ''} and {answers:,} answers of "
             f"interrupts, by at most {largest:,.0f} cycles, and no hypothesis explains it."
         )
-        if trials.hypotheses and not trials.holds and trials.hypotheses[0].removed > 0:
-            nearest = trials.hypotheses[0]
+        if self.hypotheses and not self.holds and self.hypotheses[0].removed > 0:
+            nearest = self.hypotheses[0]
             sentences.append(f"The nearest removes {nearest.removed:.0%} of the excess: {nearest.words}.")
         return " ".join(sentences)
 
     @property
     def notes(self) -> list[str]:
         """Sentences on what must be known beside the verdict."""
-        manifest, given = self.board.manifest, self.trials.given
+        manifest, given = self.board.manifest, self.given
         sentences = []
         if "virtual_nucleo" in manifest.tools:
             sentences.append(
@@ -133,7 +132,7 @@ class Comparison:
 
     def tables(self) -> list[TextTable]:
         """The residuals, and what was tried to explain them."""
-        held = {hypothesis.key for hypothesis in self.trials.holds}
+        held = {hypothesis.key for hypothesis in self.holds}
         manifest, planned = self.board.manifest, self.board.plan.operations.height
         residuals = TextTable(
             f"Board ({manifest.board}) minus virtual board, in cycles: {manifest.scenario} with "
@@ -165,7 +164,7 @@ class Comparison:
                     "yes" if hypothesis.key in held else "no",
                     hypothesis.words,
                 )
-                for hypothesis in self.trials.hypotheses
+                for hypothesis in self.hypotheses
             ],
             (1, 2, 3),
         )
@@ -177,24 +176,24 @@ class Comparison:
 
     def as_json(self) -> dict[str, Any]:
         """The document that docs/reference/twin.md describes."""
-        manifest, trials = self.board.manifest, self.trials
-        claimed = self.board.manifest.flash_acr
+        manifest = self.board.manifest
+        claimed = manifest.flash_acr
         return {
             "run": str(self.folder),
             **{name: getattr(manifest, name) for name in ("scenario", "allocator", "board")},
             "run_verdict": manifest.verdict,
             "samplerate_hz": manifest.samplerate_hz,
-            "twin_samplerate_hz": trials.given.twin.samplerate_hz,
+            "twin_samplerate_hz": self.given.twin.samplerate_hz,
             "core_hz": self.board.core_hz,
             "flash_acr": None if claimed is None else f"{claimed:08X}",
             "operations": self.board.plan.operations.height,
             "joined": self.joined,
-            "not_in_run": trials.given.only_planned,
-            "other_outcome": trials.given.other_outcome,
+            "not_in_run": self.given.only_planned,
+            "other_outcome": self.given.other_outcome,
             "residuals": [asdict(row) for row in self.rows],
-            "hypotheses": [asdict(hypothesis) for hypothesis in trials.hypotheses],
-            "holds": [hypothesis.key for hypothesis in trials.holds],
-            "operations_left": beyond(trials.last)["seq"].drop_nulls().unique().sort().to_list(),
+            "hypotheses": [asdict(hypothesis) for hypothesis in self.hypotheses],
+            "holds": [hypothesis.key for hypothesis in self.holds],
+            "operations_left": beyond(self.last)["seq"].drop_nulls().unique().sort().to_list(),
             "explained": self.explained,
             "verdict": self.verdict,
             "notes": self.notes,
@@ -221,4 +220,4 @@ def compare(
         raise TwinError(f"{folder} does not tell which firmware ran: it has no twin; run the scenario again.")
     elf = elf_of(board.manifest, allocator)
     bench = Bench(board, lambda shift: moved_elf_of(board.manifest, shift) if shift else elf, tell)
-    return Comparison(folder, board, try_all(bench))
+    return Comparison(**vars(try_all(bench)), folder=folder, board=board)

@@ -113,7 +113,7 @@ def pair(board: Board, twin: Side) -> Pair:
             (
                 ClockRatio(float(ratio), float(doubt))
                 for ratio, doubt in ratios
-                if ratio is not None and doubt is not None and ratio > 0
+                if ratio and doubt is not None and ratio > 0
             ),
             None,
         ),

@@ -9,7 +9,6 @@ import reprlib
 from collections.abc import Collection
 
 from pydantic import AfterValidator, ValidationError, WrapValidator
-from pydantic_core import ErrorDetails
 
 from .errors import near_miss
 
@@ -134,14 +133,19 @@ def first_complaint(error: ValidationError, values: object) -> WrongValueError:
     kind = details["type"]
     if isinstance(raised := context.get("error"), WrongValueError):
         return raised.under(place)
-    if kind == "missing":
-        return WrongValueError("is missing", *place, details["loc"][-1], remedy="add it")
-    if kind == "union_tag_not_found":
-        return WrongValueError("is missing", *place, _discriminator(context), remedy="add it")
+    tag = str(context.get("discriminator")).strip("'")
+    if kind in ("missing", "union_tag_not_found"):
+        key = details["loc"][-1] if kind == "missing" else tag
+        return WrongValueError("is missing", *place, key, remedy="add it")
     if kind == "union_tag_invalid":
         words = f"must be one of {context['expected_tags']}, not {quoted(context['tag'])}"
-        return WrongValueError(words, *place, _discriminator(context))
-    return WrongValueError(_predicate(details, context), *place)
+        return WrongValueError(words, *place, tag)
+    if kind in _EXPECTED:
+        given = context.get("actual_length", details["input"])
+        words = f"must be {_EXPECTED[kind].format(**context)}, not {quoted(given)}"
+    else:
+        words = details["msg"].removeprefix("Input ").removeprefix("Value error, ")
+    return WrongValueError(words, *place)
 
 
 def sentence(complaint: WrongValueError, remedy: str | None = None) -> str:
@@ -165,18 +169,6 @@ def _place(location: tuple[int | str, ...], values: object) -> Place:
             continue
         place = (*place, part)
     return place
-
-
-def _discriminator(context: dict[str, object]) -> str:
-    return str(context["discriminator"]).strip("'")
-
-
-def _predicate(details: ErrorDetails, context: dict[str, object]) -> str:
-    expected = _EXPECTED.get(details["type"])
-    if expected is None:
-        return details["msg"].removeprefix("Input ").removeprefix("Value error, ")
-    given = context.get("actual_length", details["input"])
-    return f"must be {expected.format(**context)}, not {quoted(given)}"
 
 
 def _subject(place: Place) -> str:

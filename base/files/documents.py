@@ -17,7 +17,7 @@ import tomllib
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 from typing import Annotated, Any, NoReturn, TypeVar, get_args
 
@@ -178,17 +178,6 @@ def read_json(
     return open_document(path, error, remedy=remedy, most_bytes=most_bytes).check(model)
 
 
-def open_toml(
-    path: Path,
-    error: type[TailscopeError] = DocumentError,
-    *,
-    remedy: str = _MEND,
-    most_bytes: int = TOML_BYTES_MAX,
-) -> Document:
-    """The TOML file at `path`, not yet checked. Raises `error` where it cannot be read."""
-    return open_document(path, error, remedy=remedy, most_bytes=most_bytes, parse=tomllib.loads)
-
-
 def open_document(
     path: Path,
     error: type[TailscopeError] = DocumentError,
@@ -215,6 +204,10 @@ def open_document(
         language = "JSON" if parse is _json else "TOML"
         why = f"is not valid {language}: {first_line(fault).partition(';')[0]}; {remedy}"
     raise error(f"{_shown(path)}: the file {why}.")
+
+
+open_toml = partial(open_document, most_bytes=TOML_BYTES_MAX, parse=tomllib.loads)
+"""The TOML file at `path`, not yet checked. Raises `error` where it cannot be read."""
 
 
 def is_there(path: Path, error: type[TailscopeError] = DocumentError) -> bool:

@@ -34,7 +34,9 @@ def opened(path: Path, error: type[TailscopeError]) -> Iterator[ELFFile]:
 
 
 # Tag_CPU_arch ("Addenda to, and Errata in, the ABI for the Arm Architecture", IHI 0045, 3.3.5.2).
-_V6M, _V7, _V7E_M = (11, 12), 10, 13
+_V7 = 10
+_V6M, _V7M, _V7E_M = {11: "armv6-m", 12: "armv6s-m"}, {_V7: "armv7-m"}, {13: "armv7e-m"}
+"""With the names that GCC has for them (-march)."""
 _MADE_FOR = {
     **dict.fromkeys(range(10), "an Arm core before the Cortex (Armv4 to Armv6K)"),
     _V7: "a Cortex-A or Cortex-R (Armv7-A, Armv7-R)",
@@ -43,15 +45,15 @@ _MADE_FOR = {
     16: "a Cortex-M23 (Armv8-M Baseline)",
     **dict.fromkeys((17, 21), "a Cortex-M33 or a later one (Armv8-M)"),
 }
-_MADE_FOR_M = {_V7: "a Cortex-M3 (Armv7-M)", _V7E_M: "a Cortex-M4 or Cortex-M7 (Armv7E-M)"}
+_MADE_FOR_M = {_V7: "a Cortex-M3 (Armv7-M)", 13: "a Cortex-M4 or Cortex-M7 (Armv7E-M)"}
 _NOT_M = {ord("A"), ord("R")}
 
 
-_RUNS_ON = {"cortex-m0": _V6M, "cortex-m0plus": _V6M, "cortex-m3": (_V7,), "cortex-m4": (_V7, _V7E_M)}
+_RUNS_ON = {"cortex-m0": _V6M, "cortex-m0plus": _V6M, "cortex-m3": _V7M, "cortex-m4": _V7M | _V7E_M}
 """The architectures whose programs are taken on a core."""
 
 
-def other_core(elf: ELFFile, core: str = "cortex-m4") -> str:
+def other_core(elf: ELFFile, core: str) -> str:
     """The core that an Arm program was made for, if its build attributes say that it is another
     than `core`.
 
@@ -66,12 +68,6 @@ def other_core(elf: ELFFile, core: str = "cortex-m4") -> str:
     return by_profile.get(architecture) or _MADE_FOR.get(architecture, "another core")
 
 
-_COMPILED_FOR = {
-    "cortex-m0": ("armv6-m", "armv6s-m"),
-    "cortex-m0plus": ("armv6-m", "armv6s-m"),
-    "cortex-m3": ("armv7-m",),
-    "cortex-m4": ("armv7-m", "armv7e-m"),
-}
 _ARCHITECTURE = re.compile(rb"-march=([a-z0-9-]+(?:\.[a-z]+)?)")
 
 
@@ -83,7 +79,7 @@ def mostly_for(elf: ELFFile, core: str) -> bool:
     units = elf.get_dwarf_info().iter_CUs() if elf.has_dwarf_info() else ()
     producers = (unit.get_top_DIE().attributes.get("DW_AT_producer") for unit in units)
     lines = (_ARCHITECTURE.search(producer.value) for producer in producers if producer)
-    fits = [line[1].decode().partition("+")[0] in _COMPILED_FOR[core] for line in lines if line]
+    fits = [line[1].decode().partition("+")[0] in _RUNS_ON[core].values() for line in lines if line]
     return 2 * sum(fits) > len(fits)
 
 

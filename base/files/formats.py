@@ -109,6 +109,4 @@ def line(text: str) -> str:
 
 def cell(text: str) -> str:
     """The text in a cell of a table."""
-    for sign in "\\`*_|[]<>":
-        text = text.replace(sign, {"<": "&lt;", ">": "&gt;"}.get(sign, f"\\{sign}"))
-    return line(text)
+    return line(re.sub(r"[\\`*_|[\]]", r"\\\g<0>", text).replace("<", "&lt;").replace(">", "&gt;"))

@@ -38,20 +38,17 @@ def open_regular(path: Path, most_bytes: int) -> BufferedReader:
     # Without O_NONBLOCK the opening of a named pipe waits for its other end.
     descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC)
     try:
-        _check(path, os.fstat(descriptor), most_bytes)
+        status = os.fstat(descriptor)
+        if stat.S_ISDIR(status.st_mode):
+            raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), str(path))
+        if not stat.S_ISREG(status.st_mode):
+            raise OSError(errno.EINVAL, NO_FILE, str(path))
+        if status.st_size > most_bytes:
+            raise _too_long(path, most_bytes)
     except BaseException:
         os.close(descriptor)
         raise
     return os.fdopen(descriptor, "rb")
-
-
-def _check(path: Path, status: os.stat_result, most_bytes: int) -> None:
-    if stat.S_ISDIR(status.st_mode):
-        raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), str(path))
-    if not stat.S_ISREG(status.st_mode):
-        raise OSError(errno.EINVAL, NO_FILE, str(path))
-    if status.st_size > most_bytes:
-        raise _too_long(path, most_bytes)
 
 
 def _too_long(path: Path, most_bytes: int) -> OSError:
@@ -97,7 +94,11 @@ def _write(writers: Mapping[Path, Callable[[Path], object]]) -> None:
     path = Path()
     try:
         for path, temporary in temporaries.items():
-            _check_replaceable(path)
+            # A device or a pipe, such as /dev/null, is refused: root could replace it.
+            with suppress(FileNotFoundError):
+                mode = path.lstat().st_mode
+                if not (stat.S_ISREG(mode) or stat.S_ISLNK(mode) or stat.S_ISDIR(mode)):
+                    raise OSError(errno.EINVAL, NO_FILE)
             path.parent.mkdir(parents=True, exist_ok=True)
             temporary.unlink(missing_ok=True)  # what another left there may be a pipe, or lead elsewhere
             writers[path](temporary)
@@ -119,18 +120,6 @@ def _refusals() -> tuple[type[Exception], ...]:
     from polars.exceptions import PolarsError
 
     return OSError, PolarsError
-
-
-def _check_replaceable(path: Path) -> None:
-    """Raises OSError where a device or a pipe has that
-    name, such as /dev/null: root could replace it.
-    """
-    try:
-        mode = path.lstat().st_mode
-    except FileNotFoundError:
-        return
-    if not (stat.S_ISREG(mode) or stat.S_ISLNK(mode) or stat.S_ISDIR(mode)):
-        raise OSError(errno.EINVAL, NO_FILE)
 
 
 def why(error: Exception) -> str:

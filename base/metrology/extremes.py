@@ -152,11 +152,10 @@ def ljung_box(values: npt.ArrayLike, lags: int = LAGS) -> TestResult:
 
     series = np.asarray(values, dtype=np.float64)
     centred = series - series.mean()
-    n, power = len(centred), float(centred @ centred)
-    if power == 0:
-        return TestResult("Ljung-Box", 0.0, 1.0)
-    correlation = np.array([centred[lag:] @ centred[:-lag] / power for lag in range(1, lags + 1)])
-    statistic = n * (n + 2) * float(np.sum(correlation**2 / (n - np.arange(1, lags + 1))))
+    n, power, statistic = len(centred), float(centred @ centred), 0.0
+    if power:
+        correlation = np.array([centred[lag:] @ centred[:-lag] / power for lag in range(1, lags + 1)])
+        statistic = n * (n + 2) * float(np.sum(correlation**2 / (n - np.arange(1, lags + 1))))
     return TestResult("Ljung-Box", statistic, float(scipy.special.chdtrc(lags, statistic)))
 
 

@@ -120,16 +120,9 @@ def attend(command: Sequence[str | Path]) -> int:
 
 def _in_the_foreground() -> bool:
     """True if a Ctrl-C typed at the terminal comes to this program, and so to its children."""
-    try:
-        terminal = os.open("/dev/tty", os.O_RDONLY | os.O_NOCTTY)
-    except OSError:
-        return False
-    try:
-        return os.tcgetpgrp(terminal) == os.getpgrp()
-    except OSError:
-        return False
-    finally:
-        os.close(terminal)
+    with suppress(OSError), Path("/dev/tty").open("rb", buffering=0) as terminal:
+        return os.tcgetpgrp(terminal.fileno()) == os.getpgrp()
+    return False
 
 
 def end(process: subprocess.Popen[bytes] | subprocess.Popen[str]) -> None:

@@ -40,7 +40,8 @@ class Stopped(BaseException):
         self.kept = recorded
 
     def __str__(self) -> str:
-        return f"Stopped by {_name(self.number)}{'; ' * bool(self.kept)}{self.kept}."
+        name = "Ctrl-C" if self.number == signal.SIGINT else signal.Signals(self.number).name
+        return f"Stopped by {name}{'; ' * bool(self.kept)}{self.kept}."
 
     @property
     def exit_status(self) -> int:
@@ -177,7 +178,3 @@ def _let_go_of_the_terminal() -> None:
                 nowhere = os.open(os.devnull, os.O_WRONLY)
                 os.dup2(nowhere, descriptor)
                 os.close(nowhere)
-
-
-def _name(number: int) -> str:
-    return "Ctrl-C" if number == signal.SIGINT else signal.Signals(number).name

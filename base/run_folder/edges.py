@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any, Literal
@@ -237,7 +238,7 @@ class EdgeExtractor:
             raise CaptureError(f"Device bits {bits} do not give each of {channels} a bit of its own.")
         self._samplerate_hz = samplerate_hz
         self._channels = channels
-        self._word_of = _word_table(bits)
+        self._word_of = words_of(np.arange(256, dtype=np.uint8).reshape(-1, 1), bits)
         self._mask = np.uint8(sum(1 << bit for bit in bits))
         self._most_edges = most_edges
         self._last_byte = np.uint8(0)
@@ -288,10 +289,9 @@ class EdgeExtractor:
         )
 
 
-def _word_table(bits: tuple[int, ...]) -> Words:
-    """uint8[256]: the word of our channels for each byte of the device."""
-    byte = np.arange(256, dtype=np.uint8)
-    word = np.zeros_like(byte)
-    for channel, bit in enumerate(bits):
-        word |= (byte >> bit & 1) << channel
-    return word
+def words_of(samples: Words, bits: Sequence[int]) -> Words:
+    """uint8[n]: of `samples` uint8[n, m], of m bytes each, the words of which bit i is their bit
+    `bits[i]`.
+    """
+    levels = np.unpackbits(samples, axis=1, bitorder="little")[:, list(bits)]
+    return np.packbits(levels, axis=1, bitorder="little").ravel()

@@ -70,14 +70,11 @@ class RunName(NamedTuple):
 
     def at(self, time: datetime) -> str:
         """The name of the folder of a run that began at `time` (UTC)."""
-        return f"{time:%Y%m%dT%H%M%SZ}-{self.scenario}-{self.allocator}{self._suffix}-{self.board}"
-
-    @property
-    def _suffix(self) -> str:
-        """`.art_off.heap_86064`, in characters that no shell and no address takes amiss."""
+        # `.art_off.heap_86064`, in characters that no shell and no address takes amiss.
         words = "".join(f".{_NOT_IN_A_NAME.sub('_', option)}" for option in self.options)
-        cut = words[:_OPTIONS_MOST_CHARACTERS]
-        return words if cut == words else f"{cut.rpartition('.')[0]}.more"
+        if len(words) > _OPTIONS_MOST_CHARACTERS:
+            words = f"{words[:_OPTIONS_MOST_CHARACTERS].rpartition('.')[0]}.more"
+        return f"{time:%Y%m%dT%H%M%SZ}-{self.scenario}-{self.allocator}{words}-{self.board}"
 
     @classmethod
     def of(cls, folder: Path) -> RunName | None:
@@ -103,7 +100,13 @@ class RunFolder:
         """
         try:
             runs.mkdir(parents=True, exist_ok=True)
-            return cls(_first_free(runs, name.at(time)))
+            path, suffix = runs / name.at(time), 1
+            while True:
+                with suppress(FileExistsError):
+                    path.mkdir()
+                    return cls(path)
+                suffix += 1
+                path = runs / f"{name.at(time)}-{suffix}"
         except OSError as error:
             raise CaptureError(f"No run folder can be created in {runs}: {why(error)}.") from None
 
@@ -203,14 +206,3 @@ def check_writable(runs: Path) -> None:
         raise CaptureError(
             f"No run folder can be created in {runs}: {why(error)}; nothing was captured."
         ) from None
-
-
-def _first_free(runs: Path, name: str) -> Path:
-    suffix = 1
-    while True:
-        path = runs / (name if suffix == 1 else f"{name}-{suffix}")
-        try:
-            path.mkdir()
-            return path
-        except FileExistsError:
-            suffix += 1

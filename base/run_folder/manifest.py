@@ -10,9 +10,9 @@ import math
 import re
 from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeVar
 
-from pydantic import BaseModel, ConfigDict, Field, model_validator
+from pydantic import Field, model_validator
 from pydantic_core import to_json
 
 from ..files.complaints import WrongValueError, quoted
@@ -370,10 +370,8 @@ class Baseline(Table):
     ends: Ends | None
 
 
-class SectionBound(BaseModel):
+class SectionBound(Table, extra="ignore"):
     """The most that a critical section can take without interrupts, from its machine code."""
-
-    model_config = ConfigDict(strict=True, frozen=True, extra="ignore")
 
     instructions: Count | None
     cycles: Count | None
@@ -522,12 +520,20 @@ class Serial(Table):
     end_record: bool
 
 
-class LoadedFirmware(BaseModel):
+class LoadedFirmware(Table, extra="ignore"):
     """The firmware that the bench loaded."""
 
-    model_config = ConfigDict(strict=True, frozen=True, extra="ignore")
-
     elf_sha256: str
+
+
+_Run = TypeVar("_Run", "Manifest", "Origin")
+
+
+def _check_allocator(run: _Run) -> _Run:
+    if run.asked.allocator != run.allocator:
+        words = f"is {quoted(run.allocator)}, and asked.allocator {quoted(run.asked.allocator)}"
+        raise WrongValueError(words, "allocator")
+    return run
 
 
 class Manifest(Table):
@@ -715,10 +721,7 @@ class Manifest(Table):
             if curve.critical_ns is not None and curve.entry_ns is not None
         )
 
-    @model_validator(mode="after")
-    def _one_allocator(self) -> Manifest:
-        _check_allocator(self.allocator, self.asked)
-        return self
+    _one_allocator = model_validator(mode="after")(_check_allocator)
 
     @property
     def statistics(self) -> dict[str, Summary]:
@@ -737,13 +740,11 @@ class Manifest(Table):
         return self.model_dump(mode="json", by_alias=True, exclude_unset=True)
 
 
-class Origin(BaseModel):
+class Origin(Table, extra="ignore"):
     """What only the bench knew of a run, and what was observed does not tell.
 
     Decoding a run again takes this from run.json, and nothing else.
     """
-
-    model_config = ConfigDict(strict=True, frozen=True, extra="ignore", allow_inf_nan=False)
 
     schema_: Annotated[Schema, Field(alias="schema")]
     allocator: Name
@@ -762,16 +763,7 @@ class Origin(BaseModel):
     glitches: LeftOut | None = None
     files: Digests
 
-    @model_validator(mode="after")
-    def _one_allocator(self) -> Origin:
-        _check_allocator(self.allocator, self.asked)
-        return self
-
-
-def _check_allocator(allocator: str, firmware: AskedFirmware) -> None:
-    if firmware.allocator != allocator:
-        words = f"is {quoted(allocator)}, and asked.allocator {quoted(firmware.allocator)}"
-        raise WrongValueError(words, "allocator")
+    _one_allocator = model_validator(mode="after")(_check_allocator)
 
 
 def _accelerates(flash_acr: str | None) -> bool:
@@ -851,7 +843,7 @@ ANYWHERE = (-math.inf, math.inf)
 
 
 def ends_of_statistic(
-    run: Manifest, quantity: Quantity, name: str, otherwise: float = 0.0
+    run: Manifest, quantity: Quantity, name: str, otherwise: float
 ) -> tuple[float, float] | None:
     """Between which values the truth of a published figure lies, by what its own run states. Two
     figures differ for certain only where they lie outside of these ends.

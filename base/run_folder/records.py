@@ -397,11 +397,7 @@ def parse_line(line: bytes) -> Record:
         raise ValueError("not of the form @…*CRC")
     if digits != b"%04X" % crc16(body):
         raise ValueError("wrong checksum")
-    return _read_fields(body.decode("ascii"))
-
-
-def _read_fields(body: str) -> Record:
-    name, *fields = body.split(",")
+    name, *fields = body.decode("ascii").split(",")
     if name not in RECORDS:
         raise ValueError(f"unknown record {name!r}")
     make, readers = _layout(name)
@@ -427,7 +423,9 @@ def parse(log: bytes) -> RecordLog:
             records.append(parse_line(line))
         except ValueError as error:
             damaged.append(DamagedLine(number, line, str(error)))
-            records += _started_within(line)
+            # The BOOT behind a line that a reset cut short.
+            if (at := line.rfind(_FIRST)) > 0:
+                records += _readable(line[at:])
     if b"\n" in cut_line:
         number, words = len(preamble) + MOST_LINES + 1, f"more than {MOST_LINES:,} lines"
         damaged.append(DamagedLine(number, cut_line[:LINE_LIMIT_BYTES], f"{words}, and no run has as many"))
@@ -446,13 +444,6 @@ def parse(log: bytes) -> RecordLog:
 
 
 _FIRST = b"@BOOT,"
-
-
-def _started_within(line: bytes) -> Iterator[Record]:
-    """The BOOT behind a line that a reset cut short."""
-    at = line.rfind(_FIRST)
-    if at > 0:
-        yield from _readable(line[at:])
 
 
 def _readable(line: bytes) -> Iterator[Record]:

@@ -20,7 +20,7 @@ import numpy as np
 
 from ..files.errors import CaptureError, first_line
 from ..files.whole import open_regular, write_whole
-from .edges import MOST_CHANNELS, EdgeExtractor, EdgeList, Words
+from .edges import MOST_CHANNELS, EdgeExtractor, EdgeList, Words, words_of
 
 CHUNK_SAMPLES = 16 << 20
 MOST_SAMPLES = 1 << 33
@@ -197,9 +197,7 @@ def _read(
                 if unit_bytes > 1:  # a byte for each sample: bit i is that of `bits[i]`
                     if len(data) % unit_bytes:
                         raise CaptureError("a chunk of it ends within a sample.")
-                    samples = np.frombuffer(data, np.uint8).reshape(-1, unit_bytes)
-                    levels = np.unpackbits(samples, axis=1, bitorder="little")[:, list(bits)]
-                    data = np.packbits(levels, axis=1, bitorder="little").tobytes()
+                    data = words_of(np.frombuffer(data, np.uint8).reshape(-1, unit_bytes), bits).tobytes()
                 extractor.feed(data)
     return extractor.finish(), {name: probes[bit] for name, bit in zip(chosen, bits, strict=True)}, own_hz > 0
 
@@ -236,7 +234,7 @@ def _chunk_entries(archive: zipfile.ZipFile, capture_file: str, unit_bytes: int)
     chunks = [capture_file]
     if capture_file not in present:
         numbered = re.compile(re.escape(capture_file) + "-[1-9][0-9]*")
-        count = sum(1 for name in present if numbered.fullmatch(name))
+        count = len([*filter(numbered.fullmatch, present)])
         chunks = [f"{capture_file}-{number}" for number in range(1, max(count, 1) + 1)]
     for name in chunks:
         if name not in present:

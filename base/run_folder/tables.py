@@ -259,17 +259,17 @@ def check_extent(path: Path, most_rows: int) -> None:
             rows = sum(group[_GROUP_ROWS] for group in groups)
             if rows > most_rows:
                 raise PagesError(f"it states {rows} rows, more than the {most_rows} that are accepted")
-            columns = [(group[_GROUP_ROWS], column) for group in groups for column in group[_GROUP_COLUMNS]]
             pages = unpacked_bytes = 0
-            for rows, column in columns:
-                for of_page, of_bytes in _pages(file, column[_COLUMN_METADATA]):
-                    rows, pages, unpacked_bytes = rows - of_page, pages + 1, unpacked_bytes + of_bytes
-                    if pages > MOST_PAGES or unpacked_bytes > MOST_UNPACKED_BYTES:
-                        raise PagesError(
-                            f"it unpacks to more than {MOST_UNPACKED_BYTES:,} bytes or {MOST_PAGES:,} pages"
-                        )
-                if rows:
-                    raise PagesError("its pages have other numbers of rows than its footer says")
+            for group in groups:
+                for column in group[_GROUP_COLUMNS]:
+                    rows = group[_GROUP_ROWS]
+                    for of_page, of_bytes in _pages(file, column[_COLUMN_METADATA]):
+                        rows, pages, unpacked_bytes = rows - of_page, pages + 1, unpacked_bytes + of_bytes
+                        if pages > MOST_PAGES or unpacked_bytes > MOST_UNPACKED_BYTES:
+                            words = f"{MOST_UNPACKED_BYTES:,} bytes or {MOST_PAGES:,} pages"
+                            raise PagesError(f"it unpacks to more than {words}")
+                    if rows:
+                        raise PagesError("its pages have other numbers of rows than its footer says")
         except _DAMAGE:
             raise PagesError("its headers are damaged") from None
 

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from base import run_index
-from base.run_folder.manifest import Manifest
+from base.run_folder.manifest import Manifest, read_manifest
 from base.run_index import COLUMNS, index, latest
 from dashboards.tests.synthetic import Operation, write_run
 from tests.sentences import Sentences
@@ -69,11 +69,10 @@ def test_what_is_kept_is_read_again_only_where_it_changed(
     copy(one_run, runs, "20250103T030405Z-mem_stress-tlsf-virtual")
     first = index(runs)
     parsed: list[str] = []
-    read = run_index.read_manifest
 
     def noted(path: Path) -> Manifest:
         parsed.append(path.parent.name)
-        return read(path)
+        return read_manifest(path)
 
     monkeypatch.setattr(run_index, "read_manifest", noted)
     assert index(runs).equals(first)

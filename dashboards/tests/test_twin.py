@@ -32,7 +32,7 @@ def test_every_residual_is_drawn(comparison: Comparison) -> None:
     """Bars count all values; points are one an operation, before and after."""
     cycles, operations, latencies = twin.charts(comparison)
     assert [len(trace.x) for trace in cycles.figure.data] == [72, 72]
-    first = comparison.trials.first
+    first = comparison.first
     assert sum(len(trace.x) for trace in latencies.figure.data) == sum(
         first.filter(quantity=key).height for key in ("interrupt_latency", "task_latency", "control_latency")
     )

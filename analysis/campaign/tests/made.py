@@ -26,7 +26,7 @@ def outcome(number: int, verdict: str | None = "complete", table: bytes = b"rows
         "allocator": "tlsf",
         "verdict": verdict,
     }
-    return Outcome(key(number), {**values, **row}, {"operations": table})
+    return Outcome({**values, **row}, {"operations": table})
 
 
 @contextmanager

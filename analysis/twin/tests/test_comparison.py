@@ -36,9 +36,9 @@ def test_a_virtual_run_is_its_own_twin_and_then_the_simulator_is_held_against_it
     comparison = compare(folder)
     agrees = f"The run agrees with the virtual board to the cycle in all {N} operations"
     assert comparison.verdict.startswith(agrees)
-    assert (comparison.joined, comparison.trials.holds, comparison.explained) == (N, (), True)
-    assert set(comparison.trials.first["quantity"]) == set(KEYS)
-    assert not comparison.trials.first.filter(pl.col("residual") != 0).height
+    assert (comparison.joined, comparison.holds, comparison.explained) == (N, (), True)
+    assert set(comparison.first["quantity"]) == set(KEYS)
+    assert not comparison.first.filter(pl.col("residual") != 0).height
     assert not comparison.notes
     tools = json.loads((folder / names.MANIFEST).read_text())["tools"]
     edit_manifest(folder, tools={**tools, "virtual_nucleo": "1"})
@@ -52,9 +52,9 @@ def test_a_coarse_wire_stays_within_the_budget(tmp_path: Path) -> None:
     """At 24 MS/s a sample lasts 3.5 cycles: widths move by up to so much, and no cycle by DWT."""
     comparison = compare(made_run(tmp_path, plan(), samplerate_hz=24_000_000))
     assert comparison.verdict.endswith("and on the wire within the error budget.")
-    widths = comparison.trials.first.filter(pl.col("quantity").str.ends_with("pulse"))["residual"]
+    widths = comparison.first.filter(pl.col("quantity").str.ends_with("pulse"))["residual"]
     assert 0 < widths.abs().max() <= 3.5  # type: ignore[operator]
-    assert beyond(comparison.trials.first).is_empty()
+    assert beyond(comparison.first).is_empty()
 
 
 @settings(max_examples=3, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
@@ -63,12 +63,12 @@ def test_an_error_of_a_clock_is_named_within_its_stated_error(
     ppm: float, samplerate_hz: int, tmp_path: Path
 ) -> None:
     comparison = compare(made_run(tmp_path, plan(), ppm=ppm, samplerate_hz=samplerate_hz))
-    clock = comparison.trials.given.clock
+    clock = comparison.given.clock
     assert clock is not None
     assert abs((clock.ratio - 1) * 1e6 - ppm) <= clock.uncertainty * 1e6
     assert comparison.explained
     if abs(ppm) > 20:
-        assert [hypothesis.key for hypothesis in comparison.trials.holds] == ["clock"]
+        assert [hypothesis.key for hypothesis in comparison.holds] == ["clock"]
         assert ("slow" if ppm > 0 else "fast") in comparison.verdict
 
 
@@ -77,7 +77,7 @@ def test_another_setting_of_the_flash_is_named(tmp_path: Path, flash_acr: int) -
     """BOOT claims 0x702 all the while: the register reads what was written."""
     comparison = compare(made_run(tmp_path, plan(), flash_acr=flash_acr))
     assert f"FLASH_ACR={flash_acr:#010x}" in comparison.verdict
-    assert not comparison.trials.last.filter(pl.col("residual") != 0).height
+    assert not comparison.last.filter(pl.col("residual") != 0).height
     document = comparison.as_json()
     assert document["flash_acr"] == "00000702"
     assert document["hypotheses"][0]["assumed"]["flash_acr"] == flash_acr
@@ -86,7 +86,7 @@ def test_another_setting_of_the_flash_is_named(tmp_path: Path, flash_acr: int) -
 
 def test_code_that_lies_elsewhere_is_named(tmp_path: Path) -> None:
     comparison = compare(made_run(tmp_path, plan(), shift=8))
-    assert [hypothesis.key for hypothesis in comparison.trials.holds] == ["placement"]
+    assert [hypothesis.key for hypothesis in comparison.holds] == ["placement"]
     assert "lies 8 bytes further on (modulo 16)" in comparison.verdict
     assert comparison.explained
 
@@ -97,7 +97,7 @@ def test_operations_that_were_altered_are_listed_and_nothing_is_made_up(tmp_path
     comparison = compare(run)
     assert f"in 3 of {N} operations (10, 20, 31)" in comparison.verdict
     assert "by at most 25 cycles, and no hypothesis explains it" in comparison.verdict
-    assert not comparison.explained and not comparison.trials.holds
+    assert not comparison.explained and not comparison.holds
     row = next(row for row in comparison.rows if row.quantity == "dwt_cycles")
     assert row.worst == ((31, 25.0), (10, 7.0), (20, -3.0))
     assert (row.n, row.min, row.median, row.max, row.beyond, row.left) == (N, -3.0, 0.0, 25.0, 3, 3)
@@ -109,13 +109,11 @@ def test_stimuli_at_another_phase_decide_what_they_meet(tmp_path: Path) -> None:
     image = bytearray(plan().image)
     image[24:28] = (int.from_bytes(image[24:28], "little") + 6).to_bytes(4, "little")
     comparison = compare(made_run(tmp_path, plan(), image=bytes(image)))
-    assert [hypothesis.key for hypothesis in comparison.trials.holds] == ["phase"]
-    cycles = comparison.trials.last.filter(pl.col("quantity") == "dwt_operation_cycles")["residual"]
+    assert [hypothesis.key for hypothesis in comparison.holds] == ["phase"]
+    cycles = comparison.last.filter(pl.col("quantity") == "dwt_operation_cycles")["residual"]
     assert len(cycles) > N // 2
     assert not (cycles != 0).any()
-    assert not comparison.trials.first.filter(
-        pl.col("quantity") == "dwt_cycles", pl.col("residual") != 0
-    ).is_empty()
+    assert not comparison.first.filter(pl.col("quantity") == "dwt_cycles", pl.col("residual") != 0).is_empty()
 
 
 def refused(run: Path) -> str:
