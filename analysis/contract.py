@@ -18,7 +18,6 @@ from typing import Any
 from base.processes import children
 from base.tell import Tell
 from firmware.build import catalogue, host_contract, host_heap
-from firmware.build.catalogue import Allocator
 from firmware.build.host_contract import Judged, Suite
 from firmware.build.promises import PROMISES, Promise
 
@@ -185,7 +184,7 @@ class Contract:
     run unless a list left the heap damaged.
     """
 
-    row: Allocator
+    row: catalogue.Allocator
     lists: int
     broken: tuple[Broken, ...]
     suites: Sequence[Suite]

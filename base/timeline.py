@@ -31,23 +31,28 @@ class Timeline:
         """
         begin, end = round(begin_ns), round(end_ns)
         tid, pid = self._number(group, track), self._number(group)
-        duration_us, begin_us = (end - begin) / 1000, begin / 1000
-        event = {"ph": "X", "name": name, "pid": pid, "tid": tid, "dur": duration_us}
-        self._events.append({**event, "ts": begin_us, "args": facts})
+        times_us = {"dur": (end - begin) / 1000, "ts": begin / 1000}
+        self._events.append({"ph": "X", "name": name, "pid": pid, "tid": tid, **times_us, "args": facts})
 
     def counter(self, group: str, name: str, at_ns: float, value: float) -> None:
         """The value of a counter from `at_ns` on."""
         # The shortest decimal has three places or fewer up to 2^53 ns, 104 days.
-        event = {"ph": "C", "name": name, "pid": self._number(group), "ts": round(at_ns) / 1000}
-        self._events.append({**event, "args": {name: value}})
+        ts, args = round(at_ns) / 1000, {name: value}
+        self._events.append({"ph": "C", "name": name, "pid": self._number(group), "ts": ts, "args": args})
 
     def document(self) -> dict[str, Any]:
         """The whole file, events in the order of time, what lasts longer first."""
         names = []
         for (group, *track), number in self._numbers.items():
-            event = {"ph": "M", "pid": self._numbers[(group,)], "tid": number if track else 0}
-            what = "thread_name" if track else "process_name"
-            names.append({**event, "name": what, "args": {"name": [group, *track][-1]}})
+            names.append(
+                {
+                    "ph": "M",
+                    "pid": self._numbers[(group,)],
+                    "tid": number if track else 0,
+                    "name": "thread_name" if track else "process_name",
+                    "args": {"name": [group, *track][-1]},
+                }
+            )
         events = sorted(self._events, key=lambda event: (event["ts"], -event.get("dur", 0)))
         return {"displayTimeUnit": "ns", "traceEvents": [*names, *events]}
 

@@ -9,7 +9,6 @@ held against, the other has the wire and nothing else. Each is a `Kind` here.
 
 from __future__ import annotations
 
-import shutil
 import tempfile
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack
@@ -20,11 +19,11 @@ from pathlib import Path
 import polars as pl
 
 from base.files.errors import CaptureError, TailscopeError
-from base.files.whole import WriteError
+from base.files.whole import WriteError, write_bytes, write_whole
 from base.processes import signals
 from base.run_folder import folder as names
 from base.run_folder.edges import EdgeList
-from base.run_folder.folder import RunFolder, RunName, check_writable, is_observed
+from base.run_folder.folder import RunName, check_writable, is_observed, remove, remove_file, write_json
 from base.run_folder.kept import write_kept
 from base.run_folder.manifest import Verdict
 from base.run_folder.observed import Asked
@@ -59,12 +58,12 @@ def run(source: Source) -> RunResult:
         with source.open() as opened:
             kind = kind_of(opened.account)
             folder = begin_folder(request.runs, name, began, kind)
-            file = stack.enter_context(ProgressFile(folder.path))
+            file = stack.enter_context(ProgressFile(folder))
             watch = Watch(name, began, file, request, kind.work)
             try:
-                seen = opened.observe(folder.path, watch)
+                seen = opened.observe(folder, watch)
             except (TailscopeError, signals.Stopped):
-                folder.remove()
+                remove(folder)
                 raise
         watch.step("writing")
         keep_observation(folder, kind, seen)
@@ -72,7 +71,7 @@ def run(source: Source) -> RunResult:
             watch.step("judging")
             return kind.conclude(folder, seen, store_session(folder, seen.edges) if source.copied else ())
         except WriteError as error:
-            raise WriteError(f"{error} The capture is kept: ./lab redecode {folder.path}") from None
+            raise WriteError(f"{error} The capture is kept: ./lab redecode {folder}") from None
 
 
 def redecode(folder: Path, *, ignore_glitches: bool | None = None) -> RunResult:
@@ -90,15 +89,14 @@ def redecode(folder: Path, *, ignore_glitches: bool | None = None) -> RunResult:
                 "leave the option out."
             )
         account = replace(account, ignore_glitches=ignore_glitches)
-    run_folder = RunFolder(folder)
     kind = kind_of(account)
-    run_folder.remove_file(names.PROGRESS)
+    remove_file(folder / names.PROGRESS)
     if seen.kept is not None:
-        return kind.conclude(run_folder, seen)
-    run_folder.write(names.EDGES, seen.edges.write_parquet)
-    run_folder.remove_file(names.EDGE_STREAM)
-    notes = () if (folder / names.SESSION).exists() else store_session(run_folder, seen.edges)
-    return kind.conclude(run_folder, seen, notes)
+        return kind.conclude(folder, seen)
+    write_whole(folder / names.EDGES, seen.edges.write_parquet)
+    remove_file(folder / names.EDGE_STREAM)
+    notes = () if (folder / names.SESSION).exists() else store_session(folder, seen.edges)
+    return kind.conclude(folder, seen, notes)
 
 
 @dataclass(frozen=True)
@@ -122,20 +120,21 @@ class OfOperations:
         operations = self.account.plan.operations
         return Work(operations.height, frozenset(operations.filter("measured")["seq"].to_list()))
 
-    def keep_known(self, folder: RunFolder) -> None:
+    def keep_known(self, folder: Path) -> None:
         """Writes image and plan."""
         plan = self.account.plan
-        folder.write_bytes(names.IMAGE, plan.image)
-        folder.write(names.PLAN, lambda path: write_plan(path, plan))
+        write_bytes(folder / names.IMAGE, plan.image)
+        write_whole(folder / names.PLAN, lambda path: write_plan(path, plan))
 
-    def conclude(self, folder: RunFolder, seen: Observation, notes: Sequence[str] = ()) -> RunResult:
+    def conclude(self, folder: Path, seen: Observation, notes: Sequence[str] = ()) -> RunResult:
         """Writes the tables and, last of all, run.json."""
         evidence, account = judge(self.account, seen)
         manifest = summarise_run(evidence, replace(account, notes=(*account.notes, *notes)))
-        folder.write(names.OPERATIONS, _writer(with_memory(evidence.joined.operations, account.memory)))
-        folder.write(names.INTERRUPTS, _writer(evidence.joined.interrupts))
-        folder.write_json(names.MANIFEST, {**manifest.as_json(), "files": names.digests(folder.path)})
-        return RunResult(folder.path, manifest.verdict, tuple(manifest.reasons))
+        operations = with_memory(evidence.joined.operations, account.memory)
+        write_whole(folder / names.OPERATIONS, _writer(operations))
+        write_whole(folder / names.INTERRUPTS, _writer(evidence.joined.interrupts))
+        write_json(folder / names.MANIFEST, {**manifest.as_json(), "files": names.digests(folder)})
+        return RunResult(folder, manifest.verdict, tuple(manifest.reasons))
 
 
 @dataclass(frozen=True)
@@ -145,11 +144,11 @@ class OfPins:
     asked: Asked
     work = None
 
-    def keep_known(self, folder: RunFolder) -> None:
+    def keep_known(self, folder: Path) -> None:
         """Writes observed.json."""
-        folder.write_json(names.OBSERVED, self.asked.model_dump(mode="json", by_alias=True))
+        write_json(folder / names.OBSERVED, self.asked.model_dump(mode="json", by_alias=True))
 
-    def conclude(self, folder: RunFolder, seen: Observation, notes: Sequence[str] = ()) -> RunResult:
+    def conclude(self, folder: Path, seen: Observation, notes: Sequence[str] = ()) -> RunResult:
         """Writes run.json, and of windows the copies for PulseView."""
         windows, asked = seen.kept, self.asked
         if not set((windows or seen.edges).channels) <= set(asked.pins):
@@ -160,12 +159,12 @@ class OfPins:
             wire = of_windows(windows)
             for window in windows.windows:
                 name = f"{names.WINDOWS}/{window.place.name}.sr"
-                if not (folder.path / name).exists():
+                if not (folder / name).exists():
                     remarks += store_session(folder, window.edges, name)
         else:
             framed = asked.imported is None
             wire = read_observed(seen.edges, asked.stimulus_edges, framed, asked.core_hz, questions)
-            folder.write(names.SPANS, _writer(_spans(wire)))
+            write_whole(folder / names.SPANS, _writer(_spans(wire)))
         judged = Seen(
             seen.report,
             asked.pins,
@@ -176,8 +175,8 @@ class OfPins:
             else frozenset(),
         )
         manifest = summarise_observed(judged, asked, remarks)
-        folder.write_json(names.MANIFEST, manifest.model_dump(mode="json", by_alias=True))
-        return RunResult(folder.path, manifest.verdict, tuple(manifest.reasons))
+        write_json(folder / names.MANIFEST, manifest.model_dump(mode="json", by_alias=True))
+        return RunResult(folder, manifest.verdict, tuple(manifest.reasons))
 
 
 def _spans(wire: ObservedWire) -> pl.DataFrame:
@@ -229,21 +228,21 @@ def judge(account: Account, seen: Observation) -> tuple[Evidence, Account]:
     return evidence, account
 
 
-def begin_folder(runs: Path, name: RunName, began: datetime, kind: Kind) -> RunFolder:
+def begin_folder(runs: Path, name: RunName, began: datetime, kind: Kind) -> Path:
     """A new folder in `runs` for a run that began, with what it will take to judge it again.
 
     Raises TailscopeError where it cannot be made; then nothing of it is left.
     """
-    folder = RunFolder.create(runs, began, name)
+    folder = names.create(runs, began, name)
     try:
         kind.keep_known(folder)
     except WriteError:
-        folder.remove()
+        remove(folder)
         raise
     return folder
 
 
-def keep_observation(folder: RunFolder, kind: Kind, seen: Observation) -> None:
+def keep_observation(folder: Path, kind: Kind, seen: Observation) -> None:
     """Writes what was observed into the run's `folder`, or, where that fails, anywhere.
 
     Raises WriteError, which says where the data is, if not all of it is in `folder`.
@@ -251,35 +250,35 @@ def keep_observation(folder: RunFolder, kind: Kind, seen: Observation) -> None:
     try:
         _write_seen(folder, kind, seen)
     except TailscopeError as error:
-        run_folder = _kept_elsewhere(folder.path.name, kind, seen)
+        run_folder = _kept_elsewhere(folder.name, kind, seen)
         if run_folder is not None:
-            folder.remove()
-            words = f"is kept in {run_folder.path}: move it to {folder.path.parent} and ./lab redecode it."
-        elif (folder.path / names.EDGE_STREAM).exists():
-            words = f"reached the disk: make room and ./lab redecode {folder.path}"
+            remove(folder)
+            words = f"is kept in {run_folder}: move it to {folder.parent} and ./lab redecode it."
+        elif (folder / names.EDGE_STREAM).exists():
+            words = f"reached the disk: make room and ./lab redecode {folder}"
         else:
-            folder.remove()
+            remove(folder)
             words = "fits into the temporary folder neither, and is not kept."
         raise WriteError(f"{error} What was captured {words}") from None
-    folder.remove_file(names.EDGE_STREAM)
+    remove_file(folder / names.EDGE_STREAM)
 
 
-def _write_seen(folder: RunFolder, kind: Kind, seen: Observation) -> None:
+def _write_seen(folder: Path, kind: Kind, seen: Observation) -> None:
     """Writes records and counts, if there are any, and edges or windows; the largest last."""
     if isinstance(kind, OfOperations):
-        folder.write_bytes(names.SERIAL_LOG, seen.serial_bytes)
+        write_bytes(folder / names.SERIAL_LOG, seen.serial_bytes)
     if seen.counts is not None:
-        folder.write_bytes(names.COUNTS, seen.counts)
+        write_bytes(folder / names.COUNTS, seen.counts)
     if seen.kept is None:
-        folder.write(names.EDGES, seen.edges.write_parquet)
+        write_whole(folder / names.EDGES, seen.edges.write_parquet)
     else:
-        write_kept(folder.path / names.KEPT, seen.kept)
+        write_kept(folder / names.KEPT, seen.kept)
 
 
-def _kept_elsewhere(name: str, kind: Kind, seen: Observation) -> RunFolder | None:
+def _kept_elsewhere(name: str, kind: Kind, seen: Observation) -> Path | None:
     """The run in the temporary folder; None where it cannot be there, and then no part of it is."""
     try:
-        folder = RunFolder(Path(tempfile.mkdtemp(prefix="tailscope-kept-")) / name)
+        folder = Path(tempfile.mkdtemp(prefix="tailscope-kept-")) / name
     except OSError:
         return None
     try:
@@ -287,11 +286,11 @@ def _kept_elsewhere(name: str, kind: Kind, seen: Observation) -> RunFolder | Non
         _write_seen(folder, kind, seen)
         return folder
     except TailscopeError:
-        shutil.rmtree(folder.path.parent, ignore_errors=True)
+        remove(folder.parent)
         return None
 
 
-def store_session(folder: RunFolder, edges: EdgeList, name: str = names.SESSION) -> tuple[str, ...]:
+def store_session(folder: Path, edges: EdgeList, name: str = names.SESSION) -> tuple[str, ...]:
     """Writes the copy for PulseView as file `name`. Where that fails,
     nothing is lost: returns a sentence for run.json.
     """
@@ -301,7 +300,7 @@ def store_session(folder: RunFolder, edges: EdgeList, name: str = names.SESSION)
             f"samples, and at most {MOST_SAMPLES:,} are unpacked.",
         )
     try:
-        folder.write(name, lambda path: write_sr(path, edges))
+        write_whole(folder / name, lambda path: write_sr(path, edges))
     except WriteError as error:
         return (f"There is no copy of the capture for PulseView: {error} Decode the run again to have one.",)
     return ()

@@ -62,8 +62,9 @@ class Course:
     @property
     def left_s(self) -> float | None:
         """About how long it will still take."""
-        taken_s = time.monotonic() - self.start_s
-        return (self.points - self.settled) / self.made * taken_s if self.made else None
+        if not self.made:
+            return None
+        return (self.points - self.settled) / self.made * (time.monotonic() - self.start_s)
 
 
 OnCourse = Callable[[Course], None]
@@ -76,8 +77,7 @@ def check(matrix: Matrix, tell: Callable[[str], None]) -> Matrix:
     its scenarios. Raises CampaignError for whatever else cannot be run, with its line.
     """
     orders = Orders(matrix)
-    tried: set[str] = set()
-    unfit: set[str] = set()
+    tried, unfit = set[str](), set[str]()
     for point in matrix.points():
         choice = repr(replace(point, seed=None))
         if choice in tried or point.allocator in unfit:
@@ -130,7 +130,7 @@ def run(matrix: Matrix, store: Store, client: Any, points: int, tell: OnCourse) 
             for future in [future for future in under_way if future.done()]:
                 order = under_way.pop(future)
                 if future.status == "cancelled":
-                    raise _gone()
+                    raise CampaignError(_GONE)
                 error = future.exception()
                 if error is None:
                     outcome: Outcome = future.result()
@@ -139,10 +139,10 @@ def run(matrix: Matrix, store: Store, client: Any, points: int, tell: OnCourse) 
                     outcome = failed(order.key, order.point, why)
                 _take(outcome, store, course)
             if client.status != "running":
-                raise _gone()
+                raise CampaignError(_GONE)
             tell(course)
     except OSError:
-        raise _gone() from None
+        raise CampaignError(_GONE) from None
     return course
 
 
@@ -180,8 +180,7 @@ def _unsettled(
         keys.add(order.key)
 
 
-def _gone() -> CampaignError:
-    return CampaignError("The scheduler is gone. What was done is kept: the same command goes on.")
+_GONE = "The scheduler is gone. What was done is kept: the same command goes on."
 
 
 def _make(order: Order) -> Outcome:

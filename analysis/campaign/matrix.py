@@ -152,8 +152,9 @@ class Matrix:
         """The same matrix without some allocators. Raises CampaignError if nothing is left."""
         matrix = replace(self, left_out=frozenset(allocators))
         if next(matrix.points(), None) is None:
-            words = "There is nothing to run: everything is excluded, or no allocator can run it."
-            raise self._document.complain(words)
+            raise self._document.complain(
+                "There is nothing to run: everything is excluded, or no allocator can run it."
+            )
         return matrix
 
     def points(self) -> Iterator[Point]:
@@ -228,8 +229,7 @@ def read(path: Path) -> Matrix:
         draws = {name for name in file.scenarios if catalogue.load(_place(path, name)).seed is not None}
     except TailscopeError as error:
         raise document.complain(str(error)) from None
-    names = dict(zip(paths, admitted, strict=True))
-    matrix = Matrix(path, path.read_bytes(), document, file, draws, names)
+    matrix = Matrix(path, path.read_bytes(), document, file, draws, dict(zip(paths, admitted, strict=True)))
     if matrix.count() > MOST_POINTS:
         raise document.complain(
             f"The lists have more than {MOST_POINTS:,} combinations: shorten them, or give several campaigns "

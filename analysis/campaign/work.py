@@ -22,7 +22,7 @@ from base import run_index as index
 from base import source_digest
 from base.files.errors import TailscopeError
 from base.paths import ROOT
-from base.run_folder import folder as names
+from base.run_folder.folder import MANIFEST
 from base.run_folder.manifest import read_manifest
 from base.run_folder.quantities import KEYS
 from base.run_folder.tables import with_memory, write_table
@@ -34,10 +34,9 @@ from capture.conduct import judge
 from capture.conduct import run as conduct
 from capture.desk.bench import BoardResource, read_bench
 from capture.summary.summary import summarise_run
-from firmware.build import catalogue, fit
+from firmware.build import fit
 from firmware.build import image as firmware
-from firmware.build.catalogue import Allocator, allocators
-from firmware.build.image import FirmwareImage
+from firmware.build.catalogue import Allocator, admit, allocators
 from firmware.build.placement import placed, placement
 from scenarios.plan import Plan
 
@@ -125,7 +124,7 @@ def samplerate_hz(point: Point) -> int:
     return point.samplerate or board(point.board).analyzer.samplerate_hz
 
 
-def image_of(point: Point, plan: Plan) -> FirmwareImage:
+def image_of(point: Point, plan: Plan) -> firmware.FirmwareImage:
     """The firmware of a point, which a process builds once. Raises TailscopeError."""
     image = firmware.build(
         *(point.allocator, point.art == "on", point.locking),
@@ -202,7 +201,7 @@ class Orders:
             "bench": digest(),
         }
         row = allocators()[image.allocator]
-        outside = None if row.source is None else row
+        outside = row if row.source else None
         return Order(hashed(decisions), point, plan, rate, capture, image.sha256, digest(), outside)
 
 
@@ -227,8 +226,8 @@ def difference(real: Path, direct: Path) -> str | None:
 
     Raises TailscopeError where the real tools lost something: that is no fault of the direct run.
     """
-    lost = read_manifest(real / names.MANIFEST).tool_report.losses
-    if lost and not read_manifest(direct / names.MANIFEST).tool_report.losses:
+    lost = read_manifest(real / MANIFEST).tool_report.losses
+    if lost and not read_manifest(direct / MANIFEST).tool_report.losses:
         raise TailscopeError(f"It could not be verified, since the real tools lost samples: {lost[0]}")
     place = same.first_difference(real, direct)
     return None if place is None else f"The direct capture is not what the real tools bring: {place}"
@@ -242,7 +241,7 @@ def run(order: Order, scratch: Path, program: Path | None = None) -> Outcome:
     """
     try:
         if order.outside is not None:
-            catalogue.admit(order.outside)
+            admit(order.outside)
         image = image_of(order.point, order.plan)
         if (order.bench, order.image_sha256) != (digest(), image.sha256):
             raise TailscopeError(
@@ -254,7 +253,7 @@ def run(order: Order, scratch: Path, program: Path | None = None) -> Outcome:
         return failed(order.key, order.point, str(error))
 
 
-def _run(order: Order, image: FirmwareImage, scratch: Path, program: Path | None) -> Outcome:
+def _run(order: Order, image: firmware.FirmwareImage, scratch: Path, program: Path | None) -> Outcome:
     request = RunRequest(
         order.plan,
         image,
@@ -277,11 +276,10 @@ def _run(order: Order, image: FirmwareImage, scratch: Path, program: Path | None
             request = replace(request, runs=Path(name))
             folder = conduct(Direct(request, program) if order.verify else Sigrok(request)).folder
             if order.verify:
-                real = conduct(Sigrok(request)).folder
-                words = difference(real, folder)
-                if words is not None:
+                words = difference(conduct(Sigrok(request)).folder, folder)
+                if words:
                     return failed(order.key, order.point, words, DIFFERS)
-            manifest = read_manifest(folder / names.MANIFEST)
+            manifest = read_manifest(folder / MANIFEST)
             tables = {what: pl.read_parquet(folder / f"{what}.parquet") for what in TABLES}
     packed = {}
     for what, table in tables.items():

@@ -31,8 +31,7 @@ from typing import Any, NamedTuple
 
 import polars as pl
 
-from analysis.compare import pairing as of_run
-from analysis.compare.pairing import by_options, find
+from analysis.compare.pairing import by_options, find, read
 from analysis.errors import CompareError
 from base.heap_size import DEFAULT_BYTES
 from base.metrology.slope import Slope, fit_slope
@@ -49,7 +48,6 @@ from base.run_folder.quantities import (
 )
 from base.text_table import TextTable, printed
 from firmware.build import boards
-from firmware.build.boards import Board, BoardError
 
 _LATENCY_BITS = 0xF
 """Wait states in FLASH_ACR, alike in all STM32 (RM0368 §3.8.1, RM0091 §3.5.1, RM0008 §3.3.3)."""
@@ -78,11 +76,11 @@ def _growth(operations: pl.DataFrame, core_hz: int) -> Slope | None:
     return fit_slope(depth - depth.mean(), section - section.mean(), 0.5 if counted else 1.0)
 
 
-def board_of(manifest: Manifest) -> Board | None:
+def board_of(manifest: Manifest) -> boards.Board | None:
     """The board of a run; None where its folder is here no more."""
     try:
         return boards.board_of(manifest.asked)
-    except BoardError:
+    except boards.BoardError:
         return None
 
 
@@ -138,7 +136,7 @@ class OnBoard:
 
     run: str
     manifest: Manifest
-    board: Board | None
+    board: boards.Board | None
     figures: Sequence[Figure]
     apart: tuple[str, ...] = ()
 
@@ -284,7 +282,7 @@ def across(paths: Sequence[Path], tell: Callable[[str], None] = lambda _: None) 
     lines = []
     for run in chosen:
         tell(f"{run.manifest.scenario}, {run.manifest.configuration}")
-        line = on_board(run.name, run.manifest, of_run.read(run).operations)
+        line = on_board(run.name, run.manifest, read(run).operations)
         lines += [line] if line else []
     groups = group(lines)
     if not groups:

@@ -66,8 +66,6 @@ from typing import Any, Literal
 import polars as pl
 from pydantic import BaseModel
 
-from analysis.compare import pairing as of_run
-from analysis.compare import settings
 from analysis.compare.findings import (
     Distribution,
     Operations,
@@ -83,8 +81,8 @@ from analysis.compare.findings import (
     spaced,
     worst_cases,
 )
-from analysis.compare.pairing import Pair, PairedBy, Pairing, Run, SideRuns, Stored, find, pair
-from analysis.compare.settings import Change
+from analysis.compare.pairing import Pair, PairedBy, Pairing, Run, SideRuns, Stored, find, pair, read
+from analysis.compare.settings import Change, differing, settings
 from base.files.errors import TailscopeError
 from base.metrology.summaries import CONFIDENCE
 from base.run_folder.quantities import QUANTITIES, Quantity
@@ -166,7 +164,7 @@ class Compared:
 
 def compare_pair(pair: Pair) -> Compared:
     """Reads and compares two runs. Raises TailscopeError where a table of one cannot be read."""
-    a, b = of_run.read(pair.a), of_run.read(pair.b)
+    a, b = read(pair.a), read(pair.b)
     exact = a.manifest.exact and b.manifest.exact and a.manifest.samplerate_hz == b.manifest.samplerate_hz
     same = a.manifest.image_crc32 == b.manifest.image_crc32
     worst = worst_cases(a, b, exact, join(a, b) if same else None)
@@ -183,7 +181,7 @@ def compare_pair(pair: Pair) -> Compared:
         b=b,
         paired_by=pair.by,
         way="exact" if exact else "budgets",
-        settings=settings.differing(settings.settings(a.manifest), settings.settings(b.manifest)),
+        settings=differing(settings(a.manifest), settings(b.manifest)),
         operations=compare_operations(a, b, by_column) if same else None,
         worst=worst,
         distributions=distributions(a, b, exact),
@@ -365,23 +363,25 @@ def as_json(comparison: Comparison) -> dict[str, Any]:
 
 
 def _run_document(stored: Stored) -> dict[str, Any]:
-    names = ("scenario", "allocator", "configuration", "board", "verdict")
-    return {"folder": str(stored.folder), **{name: getattr(stored.manifest, name) for name in names}}
+    return {
+        "folder": str(stored.folder),
+        **_figures(stored.manifest, "scenario", "allocator", "configuration", "board", "verdict"),
+    }
 
 
 def _pair_document(pair: Compared) -> dict[str, Any]:
-    figures = ("settings", "operations", "placements", "distributions")
-    of_worst = ("change", "percent", "moved")
     return {
         "a": _run_document(pair.a),
         "b": _run_document(pair.b),
-        **{name: getattr(pair, name) for name in ("paired_by", "way", "status", "doubts", "notes")},
+        **_figures(pair, "paired_by", "way", "status", "doubts", "notes"),
         "headline": headline(pair),
-        "worst": [
-            {**_plain(worst), **{name: getattr(worst, name) for name in of_worst}} for worst in pair.worst
-        ],
-        **{name: _plain(getattr(pair, name)) for name in figures},
+        "worst": [{**_plain(worst), **_figures(worst, "change", "percent", "moved")} for worst in pair.worst],
+        **_figures(pair, "settings", "operations", "placements", "distributions"),
     }
+
+
+def _figures(of: object, *names: str) -> dict[str, Any]:
+    return {name: _plain(getattr(of, name)) for name in names}
 
 
 def _plain(value: Any) -> Any:
@@ -391,5 +391,5 @@ def _plain(value: Any) -> Any:
     if isinstance(value, BaseModel):
         return value.model_dump()
     if is_dataclass(value):
-        return {field.name: _plain(getattr(value, field.name)) for field in fields(value)}
+        return _figures(value, *(field.name for field in fields(value)))
     return [_plain(each) for each in value] if isinstance(value, tuple) else value

@@ -16,7 +16,6 @@ from base.microseconds import digits, unit_read
 from base.microseconds import signed as signed_time
 from base.run_folder import placements
 from base.run_folder.manifest import ANYWHERE
-from base.run_folder.placements import Range
 from base.run_folder.quantities import (
     CONTROL,
     CRITICAL,
@@ -310,8 +309,9 @@ def worst_cases(a: Run, b: Run, exact: bool, joined: pl.DataFrame | None) -> tup
     `exact`: whether a value is what it is, to the cycle. `joined` are the operations of both, as
     join() joins them; None where they are not the same.
     """
-    every = (_worst(a, b, quantity, exact, joined) for quantity in WORST_CASES)
-    return tuple(worst for worst in every if worst.a or worst.b)
+    return tuple(
+        worst for quantity in WORST_CASES if (worst := _worst(a, b, quantity, exact, joined)).a or worst.b
+    )
 
 
 def _worst(a: Run, b: Run, quantity: Quantity, exact: bool, joined: pl.DataFrame | None) -> Worst:
@@ -395,8 +395,8 @@ class Ranges:
     """
 
     quantity: Quantity
-    a: Range
-    b: Range
+    a: placements.Range
+    b: placements.Range
     smaller_than_placement: bool
 
     def sentence(self) -> str:

@@ -14,7 +14,6 @@ from base.files.errors import TailscopeError
 from base.metrology.summaries import Summary
 from base.run_folder import folder as names
 from base.run_folder.alike import began, latest, options_of
-from base.run_folder.folder import RunName
 from base.run_folder.manifest import Manifest, read_manifest
 from base.run_folder.quantities import QUANTITIES, Quantity
 from base.run_folder.tables import INTERRUPTS, OPERATIONS, read_interrupts, read_operations
@@ -74,8 +73,8 @@ def find(path: Path) -> SideRuns:
             unreadable.append((folder, str(error)))
     for folder, sentence in unreadable:
         # A later run of the scenario, allocator and board that the name of the folder tells.
-        name, since = RunName.of(folder), began(folder.resolve().name)
-        if name and any(RunName.of(run.folder) == name and began(run.name) > since for run in runs):
+        name, since = names.RunName.of(folder), began(folder.resolve().name)
+        if name and any(names.RunName.of(run.folder) == name and began(run.name) > since for run in runs):
             left_out.append(f"{sentence} A later run of the same scenario and allocator is there.")
         else:
             broken.append(sentence)

@@ -31,7 +31,7 @@ class Change:
 
     def __str__(self) -> str:
         """`seed (not told) → 7`."""
-        return f"{self.name} {short(self.a)} → {short(self.b)}"
+        return f"{self.name} {cut(self.a)} → {cut(self.b)}"
 
 
 def differing(a: Mapping[str, str | None], b: Mapping[str, str | None]) -> tuple[Change, ...]:
@@ -43,7 +43,7 @@ def differing(a: Mapping[str, str | None], b: Mapping[str, str | None]) -> tuple
     )
 
 
-def short(value: str | None) -> str:
+def cut(value: str | None) -> str:
     """A setting's value for a reader, a digest by its first digits."""
     if value is None:
         return "(not told)"
@@ -117,10 +117,10 @@ def made_by_of(manifest: Manifest) -> dict[str, str]:
     """What the sources and the tools decided. A difference here is named beside the figures."""
     from base.run_folder.manifest import SCHEMA  # takes a while
 
-    makers = {
+    made_by = {
         name: value for name, value in settings(manifest).items() if value is not None and name in _MADE_BY
     }
-    return {**makers, "run.json schema": str(SCHEMA)}
+    return made_by | {"run.json schema": str(SCHEMA)}
 
 
 def excuse_of(before: Mapping[str, str], now: Mapping[str, str]) -> str:

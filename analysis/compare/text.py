@@ -18,8 +18,7 @@ from analysis.compare.compared import (
     worst_sentence,
 )
 from analysis.compare.findings import Distribution, Moved, Operations, Worst, short, signed
-from analysis.compare.settings import Change
-from analysis.compare.settings import short as cut
+from analysis.compare.settings import Change, cut
 from base.microseconds import with_unit
 from base.run_folder.quantities import REFUSED, SERVED
 from base.text_table import TextTable, printed

@@ -17,6 +17,7 @@ from analysis.explain.anatomy import anatomy, parts
 from analysis.explain.program import Program
 from analysis.explain.replay import TRACE_MOST, Replay, Worst, around, elf_of, find, replay, window
 from analysis.explain.sources import Sources
+from base.files.whole import write_bytes
 from base.run_folder import folder as names
 from base.run_folder.edges import EdgeList
 from base.run_folder.explanation import (
@@ -34,7 +35,7 @@ from base.run_folder.explanation import (
     Unreplayed,
     Window,
 )
-from base.run_folder.folder import RunFolder, read_observed
+from base.run_folder.folder import read_observed, write_json
 from base.run_folder.manifest import Manifest, read_edges, read_manifest
 from base.run_folder.named_quantities import NAMED
 from base.run_folder.tables import read_stored_operations
@@ -148,9 +149,9 @@ def _keep(
     executed: Sequence[execution.Step] = (),
     made_of: Anatomy | None = None,
 ) -> None:
-    run_folder, name = RunFolder(run.folder / FOLDER), explanation.quantity
+    folder, name = run.folder / FOLDER, explanation.quantity
     if made_of is not None:
-        run_folder.write_json(f"{name}{SUFFIX}", made_of.model_dump(by_alias=True))
+        write_json(folder / f"{name}{SUFFIX}", made_of.model_dump(by_alias=True))
     if executed:
         text = io.StringIO(newline="")
         writer = csv.writer(text, lineterminator="\n")
@@ -158,8 +159,8 @@ def _keep(
         for step in executed:
             address = f"{step.address:#010x}"
             writer.writerow((step.cycle, step.cycles, address, step.place, step.text, step.source))
-        run_folder.write_bytes(f"{name}-instructions.csv", text.getvalue().encode())
-    run_folder.write_json(f"{name}.json", explanation.document())
+        write_bytes(folder / f"{name}-instructions.csv", text.getvalue().encode())
+    write_json(folder / f"{name}.json", explanation.document())
 
 
 # What lies in the heap's region at an instant.

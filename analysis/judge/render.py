@@ -42,7 +42,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any, Literal
 
-from analysis.compare.settings import COMPILER, short
+from analysis.compare.settings import COMPILER, cut
 from analysis.judge.rows import MARKS, Judgement, Report, State, Subject
 from base.files.formats import cell, line
 
@@ -89,7 +89,7 @@ def _lines(subject: Judgement) -> Iterator[str]:
 def _remarks(subject: Judgement) -> Iterator[str]:
     """A line for each difference in sources or tools, the compiler first, and the notes."""
     for change in sorted(subject.changes, key=lambda change: change.name != COMPILER):
-        yield f"The {change.name} changed from {short(change.a)} to {short(change.b)}."
+        yield f"The {change.name} changed from {cut(change.a)} to {cut(change.b)}."
     yield from subject.notes
 
 

@@ -68,16 +68,17 @@ class Comparison(Trials):
             worst = of.filter(pl.col("residual") != 0).sort(
                 pl.col("residual").abs(), descending=True, maintain_order=True
             )
-            row = Row(
-                quantity=str(quantity),
-                n=of.height,
-                **{name: float(getattr(residual, name)()) for name in ("min", "median", "max")},
-                budget_cycles=float(of["budget"].max()),  # type: ignore[arg-type]
-                beyond=beyond(of).height,
-                left=left.filter(pl.col("quantity") == quantity).height,
-                worst=tuple(worst.head(MOST_WORST).select("seq", "residual").rows()),
-            )
-            rows.append(row)
+            rows += [
+                Row(
+                    quantity=str(quantity),
+                    n=of.height,
+                    **{name: float(getattr(residual, name)()) for name in ("min", "median", "max")},
+                    budget_cycles=float(of["budget"].max()),  # type: ignore[arg-type]
+                    beyond=beyond(of).height,
+                    left=left.filter(quantity=quantity).height,
+                    worst=tuple(worst.head(MOST_WORST).select("seq", "residual").rows()),
+                )
+            ]
         return rows
 
     @cached_property
@@ -90,7 +91,7 @@ class Comparison(Trials):
             words = "; ".join(hypothesis.words for hypothesis in self.holds)
             sentences.append(f"{words[0].upper()}{words[1:]}.")
             subject = "With this taken out, the run"
-        n = self.last.filter(pl.col("quantity") == CYCLES[0]).height
+        n = self.last.filter(quantity=CYCLES[0]).height
         if over.is_empty():
             sentences.append(
                 f"{subject} agrees with the virtual board to the cycle in all {n:,} operations that are "

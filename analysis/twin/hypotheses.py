@@ -167,9 +167,9 @@ def _judged(bench: Bench, key: str, words: str, assumed: Assumed, left: pl.DataF
     removed = 1 - sum(left_over) / len(left_over) if left_over else 0.0
     if key == "phase":
         # It leaves values out, so the cycles of the rest must agree, and be enough.
-        operations = pl.col("quantity") == CYCLES[0]
+        first, before = (rows.filter(quantity=CYCLES[0]).height for rows in (after, left))
         helped &= all(has[quantity] <= (1 - _OF_ONE) * had[quantity] for quantity in CYCLES)
-        helped &= after.filter(operations).height >= left.filter(operations).height * _OF_KEPT
+        helped &= first >= before * _OF_KEPT
     left_out = max(left.height - after.height, 0)
     return Hypothesis(
         key, words, assumed, removed, beyond(after).height, left_out, helped and removed >= _OF_ALL

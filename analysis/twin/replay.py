@@ -12,7 +12,6 @@ import polars as pl
 from analysis.errors import TwinError
 from base.run_folder import folder as names
 from base.run_folder.edges import NS_PER_S
-from base.run_folder.folder import read_observed
 from base.run_folder.manifest import Manifest, ToolReport, read_manifest
 from base.run_folder.records import Boot, OperationRecord, parse
 from base.run_folder.tables import read_interrupts, read_operations
@@ -86,8 +85,8 @@ def read_board(folder: Path) -> Board:
             f"{folder} has no operation of which wire and records could be joined: there is nothing to "
             "compare; run the scenario again."
         )
-    image = read_observed(folder, names.IMAGE)
-    log = read_observed(folder, names.SERIAL_LOG) if (folder / names.SERIAL_LOG).exists() else b""
+    image = names.read_observed(folder, names.IMAGE)
+    log = names.read_observed(folder, names.SERIAL_LOG) if (folder / names.SERIAL_LOG).exists() else b""
     boot = parse(log).first(Boot)
     return Board(manifest, side, read_plan(folder / names.PLAN, image), boot.reset_flags if boot else None)
 

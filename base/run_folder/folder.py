@@ -11,14 +11,15 @@ import os
 import re
 import shutil
 import tempfile
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from contextlib import suppress
 from datetime import datetime
+from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from ..files.errors import CaptureError, RunError
-from ..files.whole import open_regular, read_bytes, why, write_bytes, write_whole
+from ..files.whole import open_regular, read_bytes, why, write_bytes
 from .channels import MOST_FILE_BYTES, MOST_LOG_BYTES
 
 MANIFEST = "run.json"
@@ -85,52 +86,38 @@ class RunName(NamedTuple):
         return cls(match["scenario"], match["allocator"].partition(".")[0], match["board"])
 
 
-class RunFolder:
-    """A folder that is being filled; `path` is where."""
+def create(runs: Path, time: datetime, name: RunName) -> Path:
+    """Creates the folder of a run that began at `time` (UTC) in `runs`.
 
-    def __init__(self, path: Path) -> None:
-        self.path = path
+    Where the name is taken, -2, -3… is added to it. Raises CaptureError where it cannot be made.
+    """
+    try:
+        runs.mkdir(parents=True, exist_ok=True)
+        path, suffix = runs / name.at(time), 1
+        while True:
+            with suppress(FileExistsError):
+                path.mkdir()
+                return path
+            suffix += 1
+            path = runs / f"{name.at(time)}-{suffix}"
+    except OSError as error:
+        raise CaptureError(f"No run folder can be created in {runs}: {why(error)}.") from None
 
-    @classmethod
-    def create(cls, runs: Path, time: datetime, name: RunName) -> RunFolder:
-        """Creates the folder of a run that began at `time` (UTC) in `runs`.
 
-        Where the name is taken, -2, -3… is added to it. Raises CaptureError where it cannot be
-        made.
-        """
-        try:
-            runs.mkdir(parents=True, exist_ok=True)
-            path, suffix = runs / name.at(time), 1
-            while True:
-                with suppress(FileExistsError):
-                    path.mkdir()
-                    return cls(path)
-                suffix += 1
-                path = runs / f"{name.at(time)}-{suffix}"
-        except OSError as error:
-            raise CaptureError(f"No run folder can be created in {runs}: {why(error)}.") from None
+def write_json(path: Path, content: dict[str, Any]) -> None:
+    """Writes `content` as JSON. Raises WriteError, and ValueError for NaN and infinity."""
+    text = json.dumps(content, indent=2, ensure_ascii=False, allow_nan=False)
+    write_bytes(path, text.encode() + b"\n")
 
-    def write_bytes(self, name: str, content: bytes) -> None:
-        """Writes `content` as file `name`. Raises WriteError, and leaves no part of it."""
-        write_bytes(self.path / name, content)
 
-    def write_json(self, name: str, content: dict[str, Any]) -> None:
-        """Writes `content` as JSON. Raises WriteError, and ValueError for NaN and infinity."""
-        text = json.dumps(content, indent=2, ensure_ascii=False, allow_nan=False)
-        self.write_bytes(name, text.encode() + b"\n")
+def remove_file(path: Path) -> None:
+    """Removes a file, if it can be: what it holds is elsewhere too."""
+    with suppress(OSError):
+        path.unlink()
 
-    def write(self, name: str, writer: Callable[[Path], None]) -> None:
-        """Has `writer` write file `name`, whole or not at all. Raises WriteError."""
-        write_whole(self.path / name, writer)
 
-    def remove_file(self, name: str) -> None:
-        """Removes file `name`, if it can be: what it holds is elsewhere too."""
-        with suppress(OSError):
-            (self.path / name).unlink()
-
-    def remove(self) -> None:
-        """Removes the folder with all that is in it, as far as that can be done."""
-        shutil.rmtree(self.path, ignore_errors=True)
+remove = partial(shutil.rmtree, ignore_errors=True)
+"""Removes a folder with all that is in it, as far as that can be done."""
 
 
 def check_members(folder: Path) -> None:

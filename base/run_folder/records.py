@@ -374,8 +374,8 @@ class RecordLog:
     def sequence_gaps(self) -> int:
         """How often an operation's number is not one more than the number before it, from 0 on."""
         numbers = [record.seq for record in self.all(OperationRecord)]
-        expected = [0, *(number + 1 for number in numbers[:-1])] if numbers else []
-        return sum(number != due for number, due in zip(numbers, expected, strict=True))
+        expected = (0, *(number + 1 for number in numbers))
+        return sum(number != due for number, due in zip(numbers, expected, strict=False))
 
 
 def crc16(data: bytes) -> int:

@@ -57,8 +57,13 @@ with Path(__file__).with_name("columns.csv").open(encoding="utf-8") as _file:
 
 def schema_of(table: str) -> pl.Schema:
     """The columns of a table, by columns.csv."""
-    rows = [row for row in _COLUMNS if row["table"] == table]
-    return pl.Schema({row["column"]: _TYPES.get(row["type"]) or getattr(pl, row["type"]) for row in rows})
+    return pl.Schema(
+        {
+            row["column"]: _TYPES.get(row["type"]) or getattr(pl, row["type"])
+            for row in _COLUMNS
+            if row["table"] == table
+        }
+    )
 
 
 OPERATIONS, INTERRUPTS, SPANS, PLAN = map(schema_of, ("operations", "interrupts", "spans", "plan"))

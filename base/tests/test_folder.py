@@ -14,9 +14,10 @@ import numpy as np
 import pytest
 
 from base.files.errors import CaptureError, RunError
-from base.files.whole import WriteError
+from base.files.whole import WriteError, write_bytes, write_whole
 from base.paths import ROOT
-from base.run_folder.folder import PROGRESS, RunFolder, RunName, check_members, check_writable
+from base.run_folder import folder as names
+from base.run_folder.folder import PROGRESS, RunName, check_members, check_writable
 from base.run_folder.manifest import SCHEMA, read_manifest, read_origin
 from base.run_folder.placements import Measured, Placements, Range
 from base.run_folder.progress_file import ProgressFile, Section, SoFar, read
@@ -26,14 +27,14 @@ from tests.tables import table
 TIME = datetime(2026, 2, 3, 4, 5, 6, tzinfo=UTC)
 
 
-def create(runs: Path) -> RunFolder:
-    return RunFolder.create(runs, TIME, RunName("mem_frag", "tlsf", "virtual"))
+def create(runs: Path) -> Path:
+    return names.create(runs, TIME, RunName("mem_frag", "tlsf", "virtual"))
 
 
 def test_names_are_time_scenario_allocator_board_and_a_number_when_taken(tmp_path: Path) -> None:
-    names = [create(tmp_path / "runs").path.name for _ in range(3)]
+    created = [create(tmp_path / "runs").name for _ in range(3)]
     first = "20260203T040506Z-mem_frag-tlsf-virtual"
-    assert names == [first, f"{first}-2", f"{first}-3"]
+    assert created == [first, f"{first}-2", f"{first}-3"]
 
 
 def test_options_cannot_lead_elsewhere_nor_outgrow_a_name() -> None:
@@ -56,13 +57,13 @@ def test_a_file_is_whole_or_absent(tmp_path: Path) -> None:
 
     def writer(path: Path) -> None:
         path.write_bytes(b"half of it")
-        assert not (folder.path / "edges.parquet").exists()
+        assert not (folder / "edges.parquet").exists()
         raise OSError(errno.ENOSPC, "No space left on device")
 
-    folder.write_bytes("uart.log", b"whole")
+    write_bytes(folder / "uart.log", b"whole")
     with pytest.raises(WriteError, match=r"edges.parquet cannot be written.*disk is full.*kept"):
-        folder.write("edges.parquet", writer)
-    assert [path.name for path in folder.path.iterdir()] == ["uart.log"]
+        write_whole(folder / "edges.parquet", writer)
+    assert [path.name for path in folder.iterdir()] == ["uart.log"]
 
 
 @pytest.mark.parametrize("member", ["run.json", "explain", "explain/allocate.json"])

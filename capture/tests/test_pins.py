@@ -12,7 +12,6 @@ import pytest
 
 from base.files.errors import CaptureError, RunError
 from base.run_folder.edge_stream import EdgeWriter
-from base.run_folder.folder import RunFolder
 from base.run_folder.manifest import ToolReport, read_manifest
 from base.run_folder.observed import Asked
 from capture.acquisition.imported import of_run
@@ -37,13 +36,13 @@ ASKED = {
 
 def store(place: Path) -> RunResult:
     """Fills the folder of a run as a source would, of which framed() draws the capture."""
-    edges, folder = framed(), RunFolder(place)
+    edges = framed()
     kind = kind_of(Asked.model_validate(ASKED))
     seen = Observation(edges, b"", ToolReport(asked_samples=edges.total_samples))
-    kind.keep_known(folder)
-    keep_observation(folder, kind, seen)
-    notes = store_session(folder, edges)
-    return kind.conclude(folder, seen, notes)
+    kind.keep_known(place)
+    keep_observation(place, kind, seen)
+    notes = store_session(place, edges)
+    return kind.conclude(place, seen, notes)
 
 
 @pytest.fixture

@@ -135,7 +135,7 @@ def stream(folder: Path, edges: EdgeList, asked_samples: int) -> None:
 
 def unfinished(run: SyntheticRun, runs: Path, serial_bytes: bytes = b"") -> Path:
     """The folder of a run whose capture has begun."""
-    folder = begin_folder(runs, NAME, TIME, kind_in(run)).path
+    folder = begin_folder(runs, NAME, TIME, kind_in(run))
     (folder / "uart.log").write_bytes(serial_bytes)
     return folder
 

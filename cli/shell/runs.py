@@ -250,8 +250,8 @@ def _measure_placements(
         return
     first = read_manifest(result.folder / names.MANIFEST)
     measured = placements.measure(request, count, first, tell)
-    folder = names.RunFolder(result.folder)
-    folder.write_json(names.PLACEMENTS, measured.model_dump(mode="json", by_alias=True))
+    document = measured.model_dump(mode="json", by_alias=True)
+    names.write_json(result.folder / names.PLACEMENTS, document)
 
 
 def _stored(request: RunRequest) -> RunResult | None:
