@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 from cli.shell import under_way
 from cli.shell.declare import answer, argument, declare, json_option, option
 from cli.shell.values import OUTPUT, RUN, choice
 
-Show = Callable[[Any], Any]
 EXIT_STATUS = {"equal": 0, "not worse": 0, "worse": 1, "cannot say": 2}
 
 
@@ -33,24 +30,25 @@ def command(a: Path, b: tuple[Path, ...], by: str | None, output: Path | None, a
 
     if by is None and len(b) != 1:
         raise CompareError("Give two runs, or two folders of runs; --by board takes any number.")
+    if by == "board":
+        from analysis.compare import boards
+
+        with under_way.shown() as tell:
+            across = boards.across((a, *b), tell)
+        if output:
+            from dashboards import compare as pages
+
+            pages.sheet_of_boards(across).write(output)
+        answer(as_json, lambda: boards.as_json(across), lambda: boards.as_text(across), page=output)
+        return 0
+    from analysis.compare import compared
+    from analysis.compare.text import as_text
+
     with under_way.shown() as tell:
-        if by == "board":
-            from analysis.compare import boards
-
-            result: Any = boards.across((a, *b), tell)
-            shown: tuple[Show, Show] = boards.as_json, boards.as_text
-            status = 0
-        else:
-            from analysis.compare import compared
-            from analysis.compare.text import as_text
-
-            result = compared.compare(a, b[0], tell)
-            shown, status = (compared.as_json, as_text), EXIT_STATUS[result.status]
+        comparison = compared.compare(a, b[0], tell)
     if output:
         from dashboards import compare as pages
 
-        page = pages.sheet_of_boards(result) if by else pages.sheet(result)
-        page.write(output)
-    document, text = shown
-    answer(as_json, lambda: document(result), lambda: text(result), page=output)
-    return status
+        pages.sheet(comparison).write(output)
+    answer(as_json, lambda: compared.as_json(comparison), lambda: as_text(comparison), page=output)
+    return EXIT_STATUS[comparison.status]

@@ -75,27 +75,24 @@ class TraceBuilder:
         self._idle: list[int] = []
         self._words = array("I")
 
-    def allocate(self, block: Hashable, size: int, alignment: int = 0) -> None:
-        if block in self._slots:
-            raise ScenarioError(f"block {quoted(block)} is live already; free it first")
+    def allocate(
+        self, block: Hashable, size: int, alignment: int = 0, *, retry: bool = False, last: bool = False
+    ) -> None:
+        """A `retry` is made only if the allocation just made, of the same block, is refused; what
+        is `last` if refused ends the allocations.
+        """
         _check_size(size)
         if alignment and (alignment & (alignment - 1) or alignment > _U32):
             raise ScenarioError(f"the alignment {alignment} is no power of two")
-        slot = self._idle.pop() if self._idle else len(self._slots)
-        self._slots[block] = slot
-        self._words.extend((ALLOCATE, slot, size, alignment))
-
-    def last_if_refused(self) -> None:
-        """Says so of the allocation just made."""
-        self._words[-4] |= LAST_IF_REFUSED
-
-    def retry(self, block: Hashable, size: int, alignment: int = 0) -> None:
-        """Only if the allocation just made, of the same block, is refused."""
-        slot = self._live(block)
-        if tuple(self._words[-4:-2]) not in ((ALLOCATE, slot), (ALLOCATE | LAST_IF_REFUSED, slot)):
-            raise ScenarioError(f"block {quoted(block)} was not allocated just before; retry it there")
-        _check_size(size)
-        self._words.extend((ALLOCATE | RETRY, slot, size, alignment))
+        if retry:
+            slot = self._live(block)
+            if self._words[-4] & ~LAST_IF_REFUSED != ALLOCATE or self._words[-3] != slot:
+                raise ScenarioError(f"block {quoted(block)} was not allocated just before; retry it there")
+        elif block in self._slots:
+            raise ScenarioError(f"block {quoted(block)} is live already; free it first")
+        else:
+            slot = self._slots[block] = self._idle.pop() if self._idle else len(self._slots)
+        self._words.extend((ALLOCATE | RETRY * retry | LAST_IF_REFUSED * last, slot, size, alignment))
 
     def reallocate(self, block: Hashable, size: int) -> None:
         _check_size(size)
@@ -138,11 +135,9 @@ def of_steps(name: str, steps: Iterable[Step], seed: int | None = None) -> Trace
         operation = step.operation
         try:
             if isinstance(operation, Allocate):
-                own = operation.align_log2 == 0
-                enter = builder.retry if operation.retry else builder.allocate
-                enter(operation.id, operation.size, 0 if own else 1 << operation.align_log2)
-                if operation.last_if_refused:
-                    builder.last_if_refused()
+                alignment = 1 << operation.align_log2 if operation.align_log2 else 0
+                last = operation.last_if_refused
+                builder.allocate(operation.id, operation.size, alignment, retry=operation.retry, last=last)
             elif isinstance(operation, Free):
                 builder.free(operation.id)
         except ScenarioError as error:

@@ -109,15 +109,14 @@ def _of_scenario(name: str, seeds: int, parameters: Mapping[str, str | int]) -> 
     from scenarios.trace import of_steps
 
     core_hz = boards.board(boards.DEFAULT).core_hz
-    scenario = catalogue.load(name, parameters, tell=under_way.tell, core_hz=core_hz)
-    first = scenario.seed
-    yield of_steps(scenario.name, scenario.generator.steps(), first)
-    for number in range(1, seeds):
-        if first is None:
+    chosen = dict(parameters)
+    for _ in range(seeds):
+        scenario = catalogue.load(name, chosen, tell=under_way.tell, core_hz=core_hz)
+        if scenario.seed is not None:
+            chosen["seed"] = scenario.seed + 1
+        elif seeds > 1:
             raise ScenarioError(f"{scenario.name} draws no random numbers; leave --seeds out.")
-        of_seed = {**parameters, "seed": first + number}
-        scenario = catalogue.load(name, of_seed, tell=under_way.tell, core_hz=core_hz)
-        yield of_steps(scenario.name, scenario.generator.steps(), first + number)
+        yield of_steps(scenario.name, scenario.generator.steps(), scenario.seed)
 
 
 def _of_file(path: Path, seeds: int, parameters: Mapping[str, str | int], heap_bytes: int) -> Trace:

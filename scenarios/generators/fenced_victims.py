@@ -7,9 +7,10 @@ from dataclasses import dataclass
 
 from scenarios.errors import ScenarioError
 from scenarios.generator import Generator, Step, block_size
-from scenarios.operations import MAX_SLOTS, Allocate, Free
+from scenarios.operations import MAX_SLOTS, Allocate, Call, Free
 from scenarios.parameters import whole
 from scenarios.place import Place
+from scenarios.stimulus import SWEEP_LEAD_TICKS, SWEEP_SPAN_MAX_TICKS
 
 _MAX_DEPTH = (MAX_SLOTS - 1) // 2  # a victim and a spacer each, and one slot for the request
 _DEPTH_OF_64_KIB = 256
@@ -59,3 +60,24 @@ class FencedVictims(Generator):
         """Frees these victims, counted from 0."""
         for victim in victims:
             yield Step(Free(2 * victim, measured=measured), label, depth=depth)
+
+
+@dataclass(frozen=True)
+class Rounds(FencedVictims):
+    """`rounds` rounds of a request, its free and calls, behind `depth` free blocks that are all too
+    small. In round r the stimulus comes (r - 1) / rounds of `span_cycles` into each operation.
+    """
+
+    rounds: int = whole(1, 5000)
+    """Of every operation, each with another offset."""
+    span_cycles: int = whole(1, SWEEP_SPAN_MAX_TICKS)
+    """Over which the offsets move."""
+
+    def all_rounds(self, *calls: str) -> Iterator[Step]:
+        """The rounds. The phase of an operation is its name."""
+        for trial in range(1, self.rounds + 1):
+            offset = SWEEP_LEAD_TICKS + (trial - 1) * self.span_cycles // self.rounds
+            allocate = Allocate(self.request_slot, self.request_bytes, stimulus_offset=offset)
+            yield Step(allocate, "allocate", trial)
+            yield Step(Free(self.request_slot, stimulus_offset=offset), "free", trial)
+            yield from (Step(Call(name, stimulus_offset=offset), name, trial) for name in calls)
