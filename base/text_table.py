@@ -15,6 +15,12 @@ class TextTable(NamedTuple):
     numbers: Collection[int] = ()
 
 
+def columns(rows: Sequence[Sequence[str]]) -> list[str]:
+    """A line for each row, without headings; each column is as wide as its widest cell."""
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    return ["  ".join(map(str.ljust, row, widths)).rstrip() for row in rows]
+
+
 def printed(parts: Iterable[str | TextTable], width_columns: int = 120) -> str:
     """The parts one below the other, a table behind an empty line and its title, if it has one."""
     from rich.console import Console  # takes a while

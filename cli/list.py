@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Sequence
 from typing import Any
 
+from base.text_table import columns
 from cli.shell.declare import answer, declare, json_option
 
 _ALLOCATORS = (
@@ -87,37 +88,32 @@ def allocators() -> list[Entry]:
 def as_text() -> str:
     """The inventory as text: one line for each entry, under a heading for each kind."""
     entries = inventory()
-    parts = [
-        "scenarios",
-        *_columns(
-            (entry["name"], " ".join(f"{name}={value}" for name, value in entry["parameters"].items()))
-            for entry in entries["scenarios"]
-        ),
-        *allocator_lines(entries["allocators"]),
-        "boards",
-        *_columns(
-            (entry["name"], entry["board"], entry["analyzer"], f"{entry['samplerate_hz']} Hz")
-            for entry in entries["boards"]
-        ),
-        _KINDS,
-        *_columns(
-            (
-                entry["name"],
-                entry["core"],
-                f"{entry['core_hz'] / 1e6:g} MHz",
-                f"wait states {entry['wait_states']}",
-                f"{entry['sram_bytes'] >> 10} KiB",
-                "/".join(entry["locks"]),
-            )
-            for entry in entries["nucleos"]
-        ),
+    scenarios = [
+        (entry["name"], " ".join(f"{name}={value}" for name, value in entry["parameters"].items()))
+        for entry in entries["scenarios"]
     ]
-    return "\n".join(parts)
+    boards = [
+        (entry["name"], entry["board"], entry["analyzer"], f"{entry['samplerate_hz']} Hz")
+        for entry in entries["boards"]
+    ]
+    kinds = [
+        (
+            entry["name"],
+            entry["core"],
+            f"{entry['core_hz'] / 1e6:g} MHz",
+            f"wait states {entry['wait_states']}",
+            f"{entry['sram_bytes'] >> 10} KiB",
+            "/".join(entry["locks"]),
+        )
+        for entry in entries["nucleos"]
+    ]
+    parts = [_part("scenarios", scenarios), allocators_as_text(entries["allocators"])]
+    return "\n".join([*parts, _part("boards", boards), _part(_KINDS, kinds)])
 
 
-def allocator_lines(entries: list[Entry]) -> list[str]:
+def allocators_as_text(entries: list[Entry]) -> str:
     """A heading, and a line for each allocator."""
-    rows = (
+    rows = [
         (
             entry["id"],
             entry["kind"],
@@ -126,12 +122,9 @@ def allocator_lines(entries: list[Entry]) -> list[str]:
             entry["origin"] + (f"  [{entry['missing']}]" if entry["missing"] else ""),
         )
         for entry in entries
-    )
-    return [_ALLOCATORS, *_columns(rows)]
+    ]
+    return _part(_ALLOCATORS, rows)
 
 
-def _columns(rows: Iterable[tuple[str, ...]]) -> list[str]:
-    """One line for each row. Each column is as wide as its widest word."""
-    columns = zip(*rows, strict=True)
-    padded = ([word.ljust(max(map(len, column))) for word in column] for column in columns)
-    return [f"  {'  '.join(row)}".rstrip() for row in zip(*padded, strict=True)]
+def _part(heading: str, rows: Sequence[tuple[str, ...]]) -> str:
+    return "\n".join([heading, *(f"  {line}" for line in columns(rows))])

@@ -34,9 +34,11 @@ if TYPE_CHECKING:
     from capture.reading.observed import Questions
 
 
-@dataclass(frozen=True)
-class Observing:
-    """The options of the command but --json, and those of a program on a virtual board."""
+@dataclass(frozen=True, kw_only=True)
+class Observing(shared.RunOptions):
+    """The options of the command but --json, and those of a program on a virtual board. Of a file
+    those of a run say what ran.
+    """
 
     file: Path | None
     channels: dict[str, str]
@@ -47,7 +49,6 @@ class Observing:
     elf: Path | None
     board: str | None
     duration_s: float
-    samplerate_hz: int | None
     keep: int | None
     around_s: float
     live: bool
@@ -55,15 +56,8 @@ class Observing:
     uart: Path | None
     scenario: str | None
     allocator: list[str] | None
-    stimulus: str | None
-    seed: int | None
-    parameters: dict[str, str | int]
-    records: str
-    ignore_glitches: bool
 
 
-EXAMPLE = "CRIT=PA8,STIM=PA0,ISR=PA10"
-EDGES = ("auto", "both", "rising", "falling")
 OF_A_FILE = ("run", "uart", "scenario", "allocator", "stimulus", "seed", "parameters", "ignore_glitches")
 
 
@@ -78,7 +72,8 @@ OF_A_FILE = ("run", "uart", "scenario", "allocator", "stimulus", "seed", "parame
 @option(
     "--channels",
     PAIRS,
-    f"which pin, or channel of the file, is which: {EXAMPLE}, IRQ=tb.irq (docs/how-to/observe.md)",
+    "which pin, or channel of the file, is which: CRIT=PA8,STIM=PA0,ISR=PA10, IRQ=tb.irq "
+    "(docs/how-to/observe.md)",
     default={},
     show_default=False,
 )
@@ -92,7 +87,7 @@ OF_A_FILE = ("run", "uart", "scenario", "allocator", "stimulus", "seed", "parame
 )
 @option(
     "--edges",
-    choice(*EDGES),
+    choice("auto", "both", "rising", "falling"),
     "which edges of a stimulus count: both, rising or falling; auto: those that are seen to be answered",
     default="auto",
 )
@@ -155,8 +150,10 @@ def command(as_json: bool, options: Observing, **program: Unpack[BoardOptions]) 
 
         keep = Keep(worst=options.keep, around_s=options.around_s)
     if options.file:
-        return _file(options.file, as_json, keep, options)
-    return _pins(as_json, keep, options, program)
+        result = _file(options.file, as_json, keep, options)
+    else:
+        result = _pins(as_json, keep, options, program)
+    return int(result.verdict != "complete")
 
 
 def _typed(values: Mapping[str, object]) -> str:
@@ -195,7 +192,7 @@ def _questions(options: Observing) -> Questions:
     return Questions(pulses, options.latency) if pulses or options.latency else Questions()
 
 
-def _pins(as_json: bool, keep: Keep | None, options: Observing, program: BoardOptions) -> int:
+def _pins(as_json: bool, keep: Keep | None, options: Observing, program: BoardOptions) -> RunResult:
     """Observes pins of a board. Raises TailscopeError.
 
     On an emulated board the command runs again on its desk, and SystemExit carries its status.
@@ -246,10 +243,10 @@ def _pins(as_json: bool, keep: Keep | None, options: Observing, program: BoardOp
                 wire = stack.enter_context(live(Growing(which, resource.board.core_hz, wanted)))
             results.append(conduct(Pins(replace(request, options=words, wire=wire))))
         show(results[0].folder, as_json)
-    return int(results[0].verdict != "complete")
+    return results[0]
 
 
-def _file(file: Path, as_json: bool, keep: Keep | None, options: Observing) -> int:
+def _file(file: Path, as_json: bool, keep: Keep | None, options: Observing) -> RunResult:
     """Reads and judges `file`, by itself or as a run, and prints what came of it."""
     from capture.acquisition import imported as other_tools
     from capture.acquisition.live import Request
@@ -271,14 +268,14 @@ def _file(file: Path, as_json: bool, keep: Keep | None, options: Observing) -> i
             wanted = Questions.moving(imported.edges)
         result = conduct(other_tools.ObservedFile(imported, wanted, options.edges, request, keep))
         show(result.folder, as_json)
-        return int(result.verdict != "complete")
+        return result
     result = conduct(other_tools.Imported(imported, beside, request, options.ignore_glitches))
     if as_json:
         print((result.folder / "run.json").read_text(encoding="utf-8"))
     else:
         print(f"{result.verdict}: {' '.join(result.reasons)}" if result.reasons else result.verdict)
         print(result.folder)
-    return int(result.verdict != "complete")
+    return result
 
 
 def _of_scenario(name: str, options: Observing) -> Beside:
@@ -294,11 +291,6 @@ def _of_scenario(name: str, options: Observing) -> Beside:
             f"--allocator {','.join(options.allocator or ())[:80]}: give one, the one that was captured."
         )
     on = boards.default() if options.board is None else boards.named(options.board)
-    chosen = shared.RunOptions(
-        parameters=options.parameters,
-        stimulus=options.stimulus,
-        seed=options.seed,
-    )
-    planned = compiled(name, chosen, on).recorded_by(options.records)
+    planned = compiled(name, options, on).recorded_by(options.records)
     word = None if options.board is None else on.word
     return of_plan(planned, names[0], options.uart, outside_of(names[0]), word)

@@ -24,6 +24,7 @@ from cli.shell.values import OUTPUT, OptionError, choice
 def command(what: str, board: str | None, svg: Path | None, as_json: bool) -> int:
     """Show which clip goes where, or check it."""
     from base.files.whole import write_bytes
+    from base.text_table import columns
     from capture.checks import wiring
     from capture.desk.bench import read_bench
 
@@ -51,8 +52,6 @@ def command(what: str, board: str | None, svg: Path | None, as_json: bool) -> in
         (clip.input, clip.channel, clip.state, f"sees {' and '.join(clip.sees) or 'none'}")
         for clip in finding.clips
     ]
-    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-    lines = ["  ".join(map(str.ljust, row, widths)).rstrip() for row in rows]
-    lines += ["", *(finding.remedies or (finding.words,))]
+    lines = [*columns(rows), "", *(finding.remedies or (finding.words,))]
     answer(as_json, lambda: document, lambda: "\n".join(lines))
     return int(finding.state != "right")

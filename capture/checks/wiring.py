@@ -14,6 +14,7 @@ from string import Template
 from xml.sax.saxutils import escape
 
 from base.run_folder.channels import CHANNELS
+from base.text_table import columns
 from capture.desk.bench import BoardResource
 from firmware.build import boards
 
@@ -60,12 +61,10 @@ def as_text(board: BoardResource) -> str:
     rows = [("input", "channel", "pin", "header", "connector")]
     rows += [astuple(clip)[:-1] for clip in clips(board)]
     rows.append((GROUND, "", GROUND, GROUND, GROUND_CONNECTOR))
-    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-    lines = ["  ".join(map(str.ljust, row, widths)).rstrip() for row in rows]
     analyzer = board.analyzer
     rate = f"{analyzer.samplerate_hz:,} samples per second"
     title = f"{board.name}, {board.board.title}: {analyzer.driver} at {rate}"
-    return "\n".join([title, "", *lines])
+    return "\n".join([title, "", *columns(rows)])
 
 
 def as_json(board: BoardResource) -> list[dict[str, str]]:

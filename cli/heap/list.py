@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from cli.list import allocator_lines, allocators
+from cli.list import allocators, allocators_as_text
 from cli.shell.declare import answer, declare, json_option
 
 
@@ -10,4 +10,4 @@ from cli.shell.declare import answer, declare, json_option
 @json_option
 def command(as_json: bool) -> None:
     """Show the allocators: kind, locking, complexity, licence, origin."""
-    answer(as_json, allocators, lambda: "\n".join(allocator_lines(allocators())))
+    answer(as_json, allocators, lambda: allocators_as_text(allocators()))
