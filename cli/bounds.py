@@ -106,28 +106,27 @@ def command(
             counts={name: number for name, number in counts.items() if number is not None},
         )
     path = None if explain is None else explained.explain(report, explain)
-    shown = path
-    if (output or evidence) and shown is None and report.bounded:
-        shown = explained.explain(report, explained.LONGEST)
-    page = b""
     if output or evidence:
         from dashboards.programs import of_bounds
 
+        shown = path
+        if shown is None and report.bounded:
+            shown = explained.explain(report, explained.LONGEST)
         page = of_bounds(report, shown).html().encode()
-    if output:
-        write_bytes(output, page)
-    if evidence:
-        typed = {
-            "until": until,
-            "kernel": kernel,
-            "loops": loops_file,
-            "wait-states": wait_states,
-            "flash": flash,
-            "pointers": pointers,
-            **counts,
-            **{name.replace("_", "-"): value for name, value in board.items()},
-        }
-        folder.write(report, shown, evidence, typed=typed, tool=version(), page=page)
+        if output:
+            write_bytes(output, page)
+        if evidence:
+            typed = {
+                "until": until,
+                "kernel": kernel,
+                "loops": loops_file,
+                "wait-states": wait_states,
+                "flash": flash,
+                "pointers": pointers,
+                **counts,
+                **{name.replace("_", "-"): value for name, value in board.items()},
+            }
+            folder.write(report, shown, evidence, typed=typed, tool=version(), page=page)
     judging.judge(text.subject(report))
     status = judging.show(
         lambda: text.as_json(report, path),

@@ -5,18 +5,16 @@ from __future__ import annotations
 import os
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING
 
-from base.files.errors import CaptureError
+from base.files.errors import CaptureError, TailscopeError
 from base.run_folder.named_quantities import CHOICE
 from cli.shell.declare import argument, declare, option
 from cli.shell.values import QUANTITY, RUN
 
-if TYPE_CHECKING:
-    from decoders.pulseview import Marked
-
-Session = tuple[Path, "Marked | None", str]
-"""The session that is opened, what is marked in it, and a sentence that says what that is."""
+Session = tuple[Path, tuple[int, int, int] | None, str]
+"""The session that is opened; what is marked in it, in samples, and how many there are in a second;
+and a sentence that says what that is.
+"""
 TOOL = "pulseview"
 # Without one of these Qt ends with a core dump.
 _DISPLAYS = ("DISPLAY", "WAYLAND_DISPLAY", "QT_QPA_PLATFORM")
@@ -41,13 +39,14 @@ def show(folder: Path, quantity: str | None = None, window: str | None = None) -
     says on standard error where it is. Writes PulseView's set-up into the folder. Raises
     TailscopeError, before anything is opened, where something is missing.
     """
-    from base.files.errors import TailscopeError
+    from fractions import Fraction
+
     from base.files.whole import why, write_bytes
     from base.processes import children, tools
     from base.run_folder import folder as names
     from base.run_folder.manifest import read_manifest
     from base.run_folder.observed import read_asked
-    from decoders.pulseview import CORE_HZ, VARIABLES, setup
+    from decoders.pulseview import CORE_HZ, VARIABLES, Marked, setup
 
     names.check_members(folder)
     has_windows = (folder / names.KEPT).is_file() and quantity is None
@@ -68,21 +67,17 @@ def show(folder: Path, quantity: str | None = None, window: str | None = None) -
         core_hz = read_asked(folder / names.OBSERVED).core_hz
     elif manifest.is_file():
         core_hz = read_manifest(manifest).core_hz
+    marked = None
+    if place:
+        begin, end, hz = place
+        marked = Marked(Fraction(begin, hz), Fraction(end, hz))
     suffix = Path(names.SETUP).suffix
-    write_bytes(session.with_suffix(suffix), setup(place, core_hz or CORE_HZ).encode())
+    write_bytes(session.with_suffix(suffix), setup(marked, core_hz or CORE_HZ).encode())
     settings = [f"{name}={value}" for name, value in VARIABLES.items()]
     try:
         return children.attend(["env", *settings, TOOL, "--dont-scan", "--clean", session])
     except OSError as error:
         raise TailscopeError(f"{TOOL} did not start: {why(error)}.") from None
-
-
-def _marked(start: int, end: int, samplerate_hz: int) -> Marked:
-    from fractions import Fraction
-
-    from decoders.pulseview import Marked
-
-    return Marked(Fraction(start, samplerate_hz), Fraction(end, samplerate_hz))
 
 
 def _whole(folder: Path, quantity: str | None, window: str | None) -> Session:
@@ -108,7 +103,7 @@ def _whole(folder: Path, quantity: str | None, window: str | None) -> Session:
         if window not in spans:
             raise CaptureError(f"{folder} has no window {window}; it has {', '.join(spans)}.")
         of, span = spans[window]
-        place = _marked(span.start, span.end, observed.samplerate_hz)
+        begin, end, hz = span.start, span.end, observed.samplerate_hz
     elif quantity:
         manifest = read_manifest(folder / names.MANIFEST)
         edges = read_edges(folder, manifest)
@@ -116,12 +111,11 @@ def _whole(folder: Path, quantity: str | None, window: str | None) -> Session:
         number = worst.maximum.seq
         where = "outside of all operations" if number is None else f"operation {number}"
         of = f"{worst.quantity.words}, {where}"
-        place = _marked(worst.start, worst.end, edges.samplerate_hz)
+        begin, end, hz = worst.start, worst.end, edges.samplerate_hz
     else:
         return session, None, ""
-    begin_s, end_s = float(place.begin_s), float(place.end_s)
-    words = f"The longest {of}: from {begin_s:.9f} s to {end_s:.9f} s, between the cursors."
-    return session, place, words
+    words = f"The longest {of}: from {begin / hz:.9f} s to {end / hz:.9f} s, between the cursors."
+    return session, (begin, end, hz), words
 
 
 def _window(folder: Path, _quantity: str | None, name: str | None) -> Session:
@@ -143,4 +137,4 @@ def _window(folder: Path, _quantity: str | None, name: str | None) -> Session:
         f"{place.name}, {(place.end - place.start) / hz:.9f} s long, begins at {place.start / hz:.9f} s of "
         "the capture; it is between the cursors."
     )
-    return session, _marked(max(place.start - place.begin, 0), max(place.end - place.begin, 0), hz), words
+    return session, (max(place.start - place.begin, 0), max(place.end - place.begin, 0), hz), words

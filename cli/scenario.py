@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from base.paths import DASHBOARD, RUNS
 from cli.shell import shared, start
 from cli.shell.declare import argument, declare, json_option, option, packed
-from cli.shell.values import OUTPUT_FOLDER, PLACEMENTS, SCENARIO, SECONDS, choice, several
+from cli.shell.values import BOARDS, OUTPUT_FOLDER, PLACEMENTS, SAMPLERATE, SCENARIO, SECONDS, choice, several
 
 if TYPE_CHECKING:
     from capture.conduct import RunResult
@@ -23,8 +23,21 @@ _USUAL = shared.RunOptions()
 @declare("Run and measure")
 @argument("name", SCENARIO, "a scenario of `./lab list`, or the path of a scenario's TOML")
 @shared.allocator_of_two
-@shared.boards
-@shared.samplerate
+@option(
+    "--board",
+    "boards",
+    BOARDS,
+    "a board of `./lab list`, or the path of its TOML; or virtual:NAME, another board simulated; "
+    "several with commas for a run on each; bench.toml's default when not given",
+    default=(None,),
+    show_default=False,
+)
+@option(
+    "--samplerate",
+    "samplerate_hz",
+    SAMPLERATE,
+    "samples per second, e.g. 24000000 or 24m; bench.toml's when not given",
+)
 @shared.stimulus
 @shared.seed
 @shared.parameter
@@ -95,7 +108,6 @@ def run(
     as_json: bool = False,
     full: bool = False,
     runs_folder: Path | None = None,
-    dashboard: Path | None = None,
 ) -> int:
     """Runs scenarios into `runs_folder`, writes and prints what came of them: table, dashboard,
     last the run folders, one a line. In a folder that is named the dashboard lies there too.
@@ -115,11 +127,11 @@ def run(
         from dashboards.loaded.runs import load_run
 
         folders = [result.folder for result in results]
-        usual = runs_folder / DASHBOARD.name if runs_folder else DASHBOARD
+        output = runs_folder / DASHBOARD.name if runs_folder else DASHBOARD
         with under_way.shown() as tell:
             tell(f"writing the dashboard of {len(folders):,} runs")
             loaded = [load_run(folder) for folder in folders]
-            page = report.write_report(folders, dashboard or usual, progress=tell)
+            page = report.write_report(folders, output, progress=tell)
         if as_json:
             print(json.dumps(terminal.as_json(loaded, page), indent=2))
         else:

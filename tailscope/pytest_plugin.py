@@ -116,26 +116,22 @@ class _Baselines:
         command, of a baseline that is there. Raises Error, also for what vanished.
         """
         path = next(self._paths)
-        if allow and path.exists() and not self._update:
+        baseline = path if path.exists() and not self._update else None
+        if allow and baseline:
             options = {**options, "allow": allow}
-        document, refusal = self._answer(command, elf, options, path)
+        document, refusal = None, ""
+        if self._update:
+            try:
+                document = ask_program(command, elf, {**options, "baseline": path, "update": True})
+            except Error as error:  # it becomes no baseline
+                refusal = str(error)
+        if document is None:
+            document = self._remembered(command, elf, options, baseline)
+            refusal = refusal or refusal_of(document)
         result = made(document, any_verdict=any_verdict)
         if refusal and result.complete:
             raise Error(_for_pytest(refusal))
         return result
-
-    def _answer(
-        self, command: str, elf: FilePath, options: Mapping[str, object], path: Path
-    ) -> tuple[Document, str]:
-        """The document, and the sentence why it is held to no baseline, or why it becomes none."""
-        if not self._update:
-            document = self._remembered(command, elf, options, path if path.exists() else None)
-            return document, refusal_of(document)
-        try:
-            return ask_program(command, elf, {**options, "baseline": path, "update": True}), ""
-        except Error as error:
-            refusal = str(error)
-        return self._remembered(command, elf, options, None), refusal
 
     def _remembered(
         self, command: str, elf: FilePath, options: Mapping[str, object], baseline: Path | None

@@ -15,12 +15,10 @@ from cli.shell.values import (
     ALLOCATORS,
     BEGIN,
     BOARD,
-    BOARDS,
     FILE,
     HEAP,
     KNOB,
     PARAMETER,
-    SAMPLERATE,
     SCALE,
     SEED,
     STIMULUS,
@@ -54,30 +52,11 @@ allocator_file = option(
     "of a run on an allocator from outside: its C file, where this machine did not build it",
     metavar="FILE",
 )
-any_core = option(
-    "--any-core", "run a program that was made for another core, such as a Cortex-M0, all the same"
-)
-attach = option(
-    "--attach",
-    "what hangs on the chip: i2c1=eeprom.toml, spi1:pa4=sensor.toml, usart1=modem.toml, pa0=edges.csv; "
-    "may be repeated (docs/reference/partners.md)",
-    metavar="WHERE=FILE",
-    multiple=True,
-)
 board = option(
     "--board",
     BOARD,
     "a board of `./lab list`, or the path of its TOML; or virtual:NAME, another board simulated; "
     "bench.toml's default when not given",
-)
-boards = option(
-    "--board",
-    "boards",
-    BOARDS,
-    "a board of `./lab list`, or the path of its TOML; or virtual:NAME, another board simulated; "
-    "several with commas for a run on each; bench.toml's default when not given",
-    default=(None,),
-    show_default=False,
 )
 begin = option(
     "--from",
@@ -85,28 +64,11 @@ begin = option(
     BEGIN,
     "from when on it counts: start (the kernel's scheduler, else main), reset, a function, a time",
 )
-chip = option(
-    "--chip",
-    "the chip of the program, such as stm32f411re, or a table of one; stm32f401re when not given",
-    metavar="NAME|FILE.toml",
-    default="",
-    show_default=False,
-)
-gaps = option(
-    "--gaps", "go on past what the virtual board cannot do, too: a first try if the run stops at something"
-)
 heap = option(
     "--heap",
     "heap_bytes",
     HEAP,
     "bytes of the heap's region, a multiple of 8; the scenario's own, or 65536, when not given",
-)
-hse = option(
-    "--hse",
-    "the crystal's frequency in Hz, or none; the board's when not given",
-    metavar="HZ|none",
-    default="",
-    show_default=False,
 )
 ignore_glitches = option(
     "--ignore-glitches", "leave out pulses that are too short to be the firmware's, and say how many"
@@ -147,12 +109,6 @@ records = option(
     "what carries the records: uart, or rtt through the debug probe",
     default="uart",
 )
-samplerate = option(
-    "--samplerate",
-    "samplerate_hz",
-    SAMPLERATE,
-    "samples per second, e.g. 24000000 or 24m; bench.toml's when not given",
-)
 scale = option("--scale", SCALE, "keep one block in so many of the trace; auto: as many as fit the board")
 search = option(
     "--search/--no-search",
@@ -161,8 +117,6 @@ search = option(
     show_default=False,
 )
 seed = option("--seed", SEED, "seed of the scenario's generator")
-semihosting = option("--semihosting", "answer the program's calls to its host; what it prints is not shown")
-strict = option("--strict", "stop at the first thing that the manual does not allow, or that is not modelled")
 stimulus = option(
     "--stimulus", STIMULUS, "none, periodic, sweep, random or burst; or MODE:PERIOD[,CONTROL] in timer ticks"
 )
@@ -171,9 +125,41 @@ trace = option(
 )
 
 
+_OF_PROGRAM = (
+    option(
+        "--chip",
+        "the chip of the program, such as stm32f411re, or a table of one; stm32f401re when not given",
+        metavar="NAME|FILE.toml",
+        default="",
+        show_default=False,
+    ),
+    option(
+        "--hse",
+        "the crystal's frequency in Hz, or none; the board's when not given",
+        metavar="HZ|none",
+        default="",
+        show_default=False,
+    ),
+    option("--strict", "stop at the first thing that the manual does not allow, or that is not modelled"),
+    option(
+        "--gaps",
+        "go on past what the virtual board cannot do, too: a first try if the run stops at something",
+    ),
+    option("--semihosting", "answer the program's calls to its host; what it prints is not shown"),
+    option("--any-core", "run a program that was made for another core, such as a Cortex-M0, all the same"),
+    option(
+        "--attach",
+        "what hangs on the chip: i2c1=eeprom.toml, spi1:pa4=sensor.toml, usart1=modem.toml, pa0=edges.csv; "
+        "may be repeated (docs/reference/partners.md)",
+        metavar="WHERE=FILE",
+        multiple=True,
+    ),
+)
+
+
 def own_program(command: Command) -> Command:
     """The options of somebody's own program on the virtual board (simulator.program)."""
-    for add in (attach, any_core, semihosting, gaps, strict, hse, chip):
+    for add in reversed(_OF_PROGRAM):
         command = add(command)
     return command
 
