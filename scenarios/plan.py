@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import islice
@@ -136,10 +136,8 @@ def compile_steps(
 
     Raises ScenarioError if they outgrow an image, ImageError if they are not well-formed.
     """
-    steps = tuple(islice(generated, most_entries + 1))
-    labels = tuple(dict.fromkeys(step.label for step in steps if step.label is not None))
-    steps = tuple(_with_offsets(steps, stimulus))
-    entries = tuple(_entries(steps, labels))
+    steps = tuple(_with_offsets(islice(generated, most_entries + 1), stimulus))
+    entries = tuple(_entries(steps))
     if len(entries) > most_entries:
         raise ScenarioError(
             f"{name} needs more than the {most_entries:,} entries of an image (operations and marks); "
@@ -176,9 +174,9 @@ def _with_offsets(steps: Iterable[Step], stimulus: Stimulus) -> Iterator[Step]:
             yield replace(step, operation=replace(operation, stimulus_offset=offset))
 
 
-def _entries(steps: Sequence[Step], labels: Sequence[str]) -> Iterator[Operation]:
-    """The steps, with a mark wherever the label changes."""
-    numbers = {label: number for number, label in enumerate(labels)}
+def _entries(steps: Iterable[Step]) -> Iterator[Operation]:
+    """The steps, with a mark wherever the label changes. Labels are numbered as they come."""
+    numbers: dict[str, int] = {}
     current: str | None = None
     for step in steps:
         if step.label != current:
@@ -186,7 +184,7 @@ def _entries(steps: Sequence[Step], labels: Sequence[str]) -> Iterator[Operation
                 raise ScenarioError(
                     f"A step without a label follows phase {current}; a phase ends only in another."
                 )
-            yield Mark(numbers[step.label])
+            yield Mark(numbers.setdefault(step.label, len(numbers)))
             current = step.label
         yield step.operation
 

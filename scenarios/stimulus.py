@@ -114,20 +114,18 @@ def override(own: Stimulus, words: str) -> Stimulus:
         raise ScenarioError(
             f"This scenario has no periods of its own; ask for {mode}:PERIOD,CONTROL in ticks."
         )
-    period_ticks = own.period_ticks if period is None else int(period)
-    control_period_ticks = own.control_period_ticks if control is None else int(control)
     usual = {"random": DEFAULT_SEED, "burst": DEFAULT_SPACING_TICKS}.get(mode, 0)
-    parameter = usual if number is None else int(number)
-    return playable(Stimulus(mode, period_ticks, control_period_ticks, parameter))
+    return playable(
+        Stimulus(
+            mode,
+            own.period_ticks if period is None else period,
+            own.control_period_ticks if control is None else control,
+            usual if number is None else number,
+        )
+    )
 
 
-def asks_for_control(words: str) -> bool:
-    """Whether an override gives the control a period. Raises ScenarioError as parts() does."""
-    control = parts(words)[2]
-    return control is not None and int(control) > 0
-
-
-def parts(words: str) -> tuple[str, str | None, str | None, str | None]:
+def parts(words: str) -> tuple[str, int | None, int | None, int | None]:
     """Mode, period, control and number of an override; None for what it leaves out.
 
     Raises ScenarioError where override() could make nothing of `words` for any scenario.
@@ -144,8 +142,8 @@ def parts(words: str) -> tuple[str, str | None, str | None, str | None]:
             "alone or followed by :PERIOD[,CONTROL] in timer ticks (random and burst: [,NUMBER])."
             f"{near_miss(words.partition(':')[0], MODES)}"
         )
-    mode, period, control, number = match.groups()
-    return mode, period, control, number
+    period, control, number = (None if digits is None else int(digits) for digits in match.groups()[1:])
+    return match[1], period, control, number
 
 
 def playable(stimulus: Stimulus) -> Stimulus:

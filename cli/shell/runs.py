@@ -37,7 +37,7 @@ from firmware.build import boards, fit
 from firmware.build import image as firmware
 from scenarios import catalogue
 from scenarios.plan import Plan
-from scenarios.stimulus import asks_for_control
+from scenarios.stimulus import parts
 from simulator import build as simulator
 
 
@@ -46,10 +46,10 @@ def compiled(name: str, options: RunOptions, board: boards.Board) -> Plan:
 
     Raises ScenarioError, CaptureError, and signals.Stopped.
     """
-    control = options.stimulus
-    if control and not board.has_control and asks_for_control(control):
+    words = options.stimulus
+    if words and not board.has_control and parts(words)[2]:
         raise CaptureError(
-            f"{board.title} has no control interrupt, and --stimulus {control} gives it a period: leave that "
+            f"{board.title} has no control interrupt, and --stimulus {words} gives it a period: leave that "
             "out, or say 0."
         )
     scenario = catalogue.load(
