@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeVar
 
@@ -40,6 +41,8 @@ if TYPE_CHECKING:
 Schema = Literal[4]
 SCHEMA: Schema = 4
 REMEDY = "restore the file or decode the run again (./lab redecode)"
+_RUN_AGAIN = "restore it, or run the scenario again"
+"""Where decoding the run again needs what is wrong."""
 
 # PRFTEN, ICEN and DCEN of FLASH_ACR (RM0368, section 3.8.1), and PRFTBE of an STM32F1 or F0
 # (PM0075, section 3.1), which the others have not.
@@ -792,7 +795,7 @@ def read_manifest(path: Path) -> Manifest:
 
     Also where it is that of a run from the wire alone: it has no operations (observed.py).
     """
-    document = _open(path)
+    document = replace(_open(path), remedy=REMEDY)
     manifest = document.check(Manifest)
     for name in TABLES if manifest.complete else ():
         if name not in manifest.files:
@@ -824,13 +827,13 @@ def read_origin(path: Path) -> Origin:
     origin = _open(path).check(Origin)
     # The copy of the edges for PulseView may stand in for them.
     observed = {name: origin.files[name] for name in OBSERVED_FILES if name in origin.files and name != EDGES}
-    check_digests(path.parent, observed, "restore it, or run the scenario again")
+    check_digests(path.parent, observed, _RUN_AGAIN)
     return origin
 
 
 def _open(path: Path) -> Document:
     check_has_operations(path.parent)
-    document = open_document(path, RunError, remedy=REMEDY)
+    document = open_document(path, RunError, remedy=_RUN_AGAIN)
     schema = document.values.get("schema") if isinstance(document.values, dict) else None
     if type(schema) is int and schema != SCHEMA:
         remedy = "install a newer one" if schema > SCHEMA else "run it again"

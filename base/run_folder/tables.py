@@ -34,7 +34,7 @@ from ..files.errors import RunError, TailscopeError, first_line
 from ..files.printable import printable
 from ..files.whole import open_regular
 from .channels import MOST_FILE_BYTES, MOST_SAMPLES, OPERATION_KINDS
-from .manifest import MemoryFigures
+from .manifest import REMEDY, MemoryFigures
 
 MOST_OPERATIONS = 21_840
 """As many as an image holds (docs/reference/operation-image.md)."""
@@ -72,8 +72,6 @@ of each operation and its image does not carry.
 """
 
 HITS = ("critical", "operation", "none")
-
-_REMEDY = "restore the file or decode the run again"
 
 
 def read_operations(path: Path, columns: Mapping[str, pl.DataType] = OPERATIONS) -> pl.DataFrame:
@@ -152,7 +150,7 @@ def read_metadata(path: Path, model: type[Model], error: type[TailscopeError] = 
         raise error(_complaint(path, f"its metadata key {METADATA_KEY!r} holds no JSON")) from None
     if text is None:
         raise error(_complaint(path, f"its metadata has no key {METADATA_KEY!r}"))
-    return Document(path, values, error, _REMEDY).check(model)
+    return Document(path, values, error, REMEDY).check(model)
 
 
 def write_table(
@@ -188,7 +186,7 @@ def _unreadable(fault: BaseException) -> str:
 
 
 def _complaint(path: Path, complaint: str) -> str:
-    return f"{path}: {complaint}; {_REMEDY}."
+    return f"{path}: {complaint}; {REMEDY}."
 
 
 _STDERR = 2

@@ -118,6 +118,11 @@ def _writable(folder: bool) -> Value:
     return Value(what.upper(), read, f"another {what}: this cannot be written", otherwise=otherwise)
 
 
+def _allocators(word: str) -> list[str] | None:
+    names = word.split(",")
+    return names if names == ["all"] or "all" not in names else None
+
+
 def _boards(word: str) -> tuple[str, ...] | None:
     names = tuple(word.split(","))
     return names if len({*names}) == len(names) else None
@@ -231,7 +236,7 @@ def _all_scenarios() -> tuple[str, ...]:
 OUTPUT, OUTPUT_FOLDER = _writable(folder=False), _writable(folder=True)
 STDOUT = Path("-")
 OUTPUT_OR_STDOUT = replace(OUTPUT, read=lambda word: STDOUT if word == str(STDOUT) else OUTPUT.read(word))
-ALLOCATORS = Value("NAMES", lambda word: word.split(","), words=_all_allocators, several=True)
+ALLOCATORS = Value("NAMES", _allocators, "all alone, or allocators", words=_all_allocators, several=True)
 """Names of the catalogue and paths of files, with commas, or `all`: a list of words."""
 SCENARIO = Value("SCENARIO", str, words=_all_scenarios, otherwise="file")
 """A scenario of the bench, or the path of a TOML file."""
