@@ -8,15 +8,15 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from functools import cached_property
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 from base.metrology.summaries import AT_LEAST
 from base.microseconds import UNIT, digits, microseconds
 from base.run_folder.manifest import Manifest
 from base.text_table import TextTable, printed
 
-Standing = Literal["fits", "not proven", "too long", "heap too small", "cannot say"]
-STANDINGS: tuple[Standing, ...] = ("fits", "not proven", "heap too small", "too long", "cannot say")
+Standing = Literal["fits", "not proven", "heap too small", "too long", "cannot say"]
+STANDINGS: tuple[Standing, ...] = get_args(Standing)
 """The best first."""
 
 

@@ -1,8 +1,12 @@
-"""What holds arrays, and is compared as a whole."""
+"""Types of arrays, and what holds some and is compared as a whole."""
 
 from __future__ import annotations
 
 import numpy as np
+import numpy.typing as npt
+
+Floats = npt.NDArray[np.float64]
+Integers = npt.NDArray[np.int64]
 
 
 class OfArrays:

@@ -39,7 +39,7 @@ _KEY = re.compile(r"[0-9a-f]{64}")
 class Result(Table):
     """The content of results/KEY.json: the run's row, and its tables."""
 
-    schema_: Annotated[Literal[4], Field(alias="schema")]
+    schema_: Literal[4]
     row: dict[str, str | int | float | bool | None]
     tables: list[Literal["operations", "interrupts"]]
 
@@ -52,7 +52,7 @@ class Result(Table):
 class _Asked(Table):
     """The content of asked.json: how many runs the matrix has, and whether each was tried."""
 
-    schema_: Annotated[Literal[4], Field(alias="schema")]
+    schema_: Literal[4]
     runs: Annotated[int, Field(ge=0)]
     over: bool = False
 

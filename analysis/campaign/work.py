@@ -159,19 +159,19 @@ def digest() -> str:
     return hashed([*digests, *map(source_digest.digest, rooms)])
 
 
+@dataclass
 class Orders:
     """Makes the orders of a matrix. The plan of the latest scenario and seed is kept."""
 
-    def __init__(self, matrix: Matrix) -> None:
-        self._matrix = matrix
-        self._latest: tuple[object, Plan] | None = None
+    matrix: Matrix
+    _latest: tuple[object, Plan] | None = None
 
     def plan(self, point: Point) -> Plan:
         """Raises TailscopeError."""
         choice = (point.scenario, point.parameters, point.seed, point.heap_bytes, point.board)
         if self._latest is None or self._latest[0] != choice:
             place = fit.place(board(point.board).board)
-            self._latest = choice, self._matrix.scenario(point).compile(place)
+            self._latest = choice, self.matrix.scenario(point).compile(place)
         return self._latest[1]
 
     def make(self, point: Point) -> Order:
@@ -180,7 +180,7 @@ class Orders:
         Raises TailscopeError where it cannot be run.
         """
         plan, on, is_replayed = self.plan(point), board(point.board), True
-        image, rate, capture = image_of(point, plan), samplerate_hz(point), self._matrix.file.capture
+        image, rate, capture = image_of(point, plan), samplerate_hz(point), self.matrix.file.capture
         try:
             # Built for this machine, the allocator tells where blocks lay.
             program_of(image)

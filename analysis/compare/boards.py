@@ -24,7 +24,7 @@ usual. Of the columns each has its value in the unit of its name, null where nob
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -46,6 +46,7 @@ from base.run_folder.quantities import (
     LATENCY,
     Quantity,
 )
+from base.tell import Tell
 from base.text_table import TextTable, printed
 from firmware.build import boards
 
@@ -269,7 +270,7 @@ def group(lines: Iterable[OnBoard]) -> tuple[Group, ...]:
     return tuple(groups)
 
 
-def across(paths: Sequence[Path], tell: Callable[[str], None] = lambda _: None) -> Across:
+def across(paths: Sequence[Path], tell: Tell = lambda _: None) -> Across:
     """The runs in `paths`, each a run folder or a folder of such; of those that are alike the
     latest.
 

@@ -57,11 +57,10 @@ is the sum of both runs' (`error_budget`, *total*).
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable
 from dataclasses import dataclass, fields, is_dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 import polars as pl
 from pydantic import BaseModel
@@ -86,9 +85,10 @@ from analysis.compare.settings import Change, differing, settings
 from base.files.errors import TailscopeError
 from base.metrology.summaries import CONFIDENCE
 from base.run_folder.quantities import QUANTITIES, Quantity
+from base.tell import Tell
 
-Status = Literal["equal", "not worse", "worse", "cannot say"]
-WORST_FIRST: tuple[Status, ...] = ("worse", "cannot say", "not worse", "equal")
+Status = Literal["worse", "cannot say", "not worse", "equal"]
+WORST_FIRST: tuple[Status, ...] = get_args(Status)
 Way = Literal["exact", "budgets"]
 
 
@@ -220,7 +220,7 @@ class Comparison:
         return min(statuses, key=WORST_FIRST.index)
 
 
-def compare(a: Path, b: Path, tell: Callable[[str], None] = lambda _: None) -> Comparison:
+def compare(a: Path, b: Path, tell: Tell = lambda _: None) -> Comparison:
     """Compares the runs of two folders.
 
     `tell` hears what is going on. Raises TailscopeError where a side holds no run. A run that

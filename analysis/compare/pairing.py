@@ -62,7 +62,7 @@ def find(path: Path) -> SideRuns:
     if not folders:
         raise CompareError(f"{path}: holds no run, nor does its {_RUNS}/; name a folder that does.")
     runs, broken, left_out = list[Stored](), list[str](), list[str]()
-    unreadable: list[tuple[Path, str]] = []
+    unreadable = dict[Path, str]()
     for folder in folders:
         if names.is_observed(folder):
             left_out.append(f"{folder}: is a run from the wire alone (./lab observe), without operations.")
@@ -70,8 +70,8 @@ def find(path: Path) -> SideRuns:
         try:
             runs.append(_read(folder))
         except TailscopeError as error:
-            unreadable.append((folder, str(error)))
-    for folder, sentence in unreadable:
+            unreadable[folder] = str(error)
+    for folder, sentence in unreadable.items():
         # A later run of the scenario, allocator and board that the name of the folder tells.
         name, since = names.RunName.of(folder), began(folder.resolve().name)
         if name and any(names.RunName.of(run.folder) == name and began(run.name) > since for run in runs):

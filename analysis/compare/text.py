@@ -74,12 +74,12 @@ def of_distributions(compared: Compared) -> TextTable:
     refused requests, served ones need no lines.
     """
     headings = ("all samples, A → B", "n", "median", "p99", "max", "shift")
-    keys = {distribution.quantity.key for distribution in compared.distributions}
-    hidden = () if any(quantity.key in keys for quantity in REFUSED) else [each.key for each in SERVED]
+    quantities = {distribution.quantity for distribution in compared.distributions}
+    hidden = () if quantities.intersection(REFUSED) else SERVED
     lines = []
     for distribution in compared.distributions:
         quantity, unit = distribution.quantity, distribution.quantity.unit
-        if quantity.key in hidden:
+        if quantity in hidden:
             continue
         shift = _MISSING if distribution.shift is None else signed(distribution.shift, unit)
         if distribution.shift_interval:

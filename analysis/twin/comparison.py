@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from functools import cached_property
 from pathlib import Path
@@ -15,6 +14,7 @@ from analysis.explain.replay import elf_of, moved_elf_of
 from analysis.twin.hypotheses import Bench, Trials, try_all
 from analysis.twin.replay import Board, read_board
 from analysis.twin.residuals import CYCLES, LATENCIES, WORDS, beyond
+from base.tell import Tell
 from base.text_table import TextTable, printed
 
 MOST_WORST = 5
@@ -207,9 +207,7 @@ def _listed(numbers: tuple[int, ...] | list[int]) -> str:
     return shown if len(numbers) <= MOST_WORST else f"{shown}, … ({len(numbers):,} in all)"
 
 
-def compare(
-    folder: Path, tell: Callable[[str], None] = lambda _: None, allocator: Path | None = None
-) -> Comparison:
+def compare(folder: Path, tell: Tell = lambda _: None, allocator: Path | None = None) -> Comparison:
     """Replays the run in `folder` on the virtual board and compares both.
 
     `allocator` is the file of one from outside (elf_of()). `tell` hears what is going on. Raises

@@ -80,13 +80,17 @@ class Trials:
     last: pl.DataFrame
 
 
+@dataclass
 class Bench:
     """Makes twins of a board's run, and keeps them. `elf_of` gives the firmware that ran, its code
     so many bytes further on.
     """
 
-    def __init__(self, board: Board, elf_of: Callable[[int], Path], tell: Tell) -> None:
-        self.board, self.elf_of, self.tell = board, elf_of, tell
+    board: Board
+    elf_of: Callable[[int], Path]
+    tell: Tell
+
+    def __post_init__(self) -> None:
         self._pair = cache(self._made)
 
     def _made(self, flash_acr: int | None, shift_bytes: int) -> Pair:

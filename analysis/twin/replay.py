@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
-import numpy as np
-import numpy.typing as npt
 import polars as pl
 
 from analysis.errors import TwinError
+from base.arrays import Integers
 from base.run_folder import folder as names
 from base.run_folder.edges import NS_PER_S
 from base.run_folder.manifest import Manifest, ToolReport, read_manifest
@@ -21,8 +20,6 @@ from capture.joining.evidence import decode
 from firmware.build import boards
 from scenarios.plan import Plan
 from simulator.captured import Captured, capture
-
-Integers = npt.NDArray[np.int64]
 
 
 @dataclass(frozen=True)
@@ -43,9 +40,7 @@ class Side:
 
     def only(self, seq: pl.Series) -> Side:
         """The same with these operations alone, and all interrupts."""
-        return Side(
-            self.operations.filter(pl.col("seq").is_in(seq.implode())), self.interrupts, self.samplerate_hz
-        )
+        return replace(self, operations=self.operations.filter(pl.col("seq").is_in(seq.implode())))
 
 
 @dataclass(frozen=True)

@@ -11,15 +11,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 import polars as pl
 
 from analysis.errors import TwinError
-from analysis.twin.replay import Board, Integers, Side
+from analysis.twin.replay import Board, Side
+from base.arrays import Floats, Integers
 from base.run_folder.edges import NS_PER_S
-
-Floats = npt.NDArray[np.float64]
-
 
 WORDS = {
     "dwt_cycles": "critical section, by DWT",

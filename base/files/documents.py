@@ -46,18 +46,33 @@ class DocumentError(TailscopeError):
 class Table(BaseModel):
     """A table of a document: exact types, finite numbers, and no key that it does not declare.
 
+    A field whose name is taken in Python ends in `_`, which its key does not.
+
     Another version is refused first, then an unknown key, since it is often the misspelling of a
     missing one.
     """
 
-    model_config = ConfigDict(strict=True, extra="forbid", frozen=True, allow_inf_nan=False, defer_build=True)
+    model_config = ConfigDict(
+        strict=True,
+        extra="forbid",
+        frozen=True,
+        allow_inf_nan=False,
+        defer_build=True,
+        alias_generator=lambda name: name.removesuffix("_"),
+    )
 
     @model_validator(mode="before")
     @classmethod
     def _only_known(cls, values: object) -> object:
         if isinstance(values, dict) and cls.model_config.get("extra") == "forbid":
             fields = _fields_of(cls)
-            _check_version(values, fields.get("schema"))
+            schema, made = fields.get("schema"), values.get("schema")
+            read = get_args(schema.annotation) if schema else ()
+            if read and type(made) is int and made not in read:
+                maker = values.get("made_by")
+                maker = maker if isinstance(maker, str) else "another version of Tailscope"
+                words = f"must be {read[0]}, not {quoted(made)}: {maker[:80]} wrote the file"
+                raise WrongValueError(words, "schema")
             for key in values:
                 if key not in fields:
                     raise unknown_key(key, fields)
@@ -68,15 +83,6 @@ class Table(BaseModel):
 def _fields_of(model: type[BaseModel]) -> dict[str, FieldInfo]:
     """The fields by the keys that documents have."""
     return {field.alias or name: field for name, field in model.model_fields.items()}
-
-
-def _check_version(values: dict[Any, Any], schema: FieldInfo | None) -> None:
-    """Raises WrongValueError for a document of another version than the only one that is read."""
-    made, read = values.get("schema"), get_args(schema.annotation) if schema else ()
-    if read and type(made) is int and made not in read:
-        maker = values.get("made_by")
-        maker = maker if isinstance(maker, str) else "another version of Tailscope"
-        raise WrongValueError(f"must be {read[0]}, not {quoted(made)}: {maker[:80]} wrote the file", "schema")
 
 
 Model = TypeVar("Model", bound=BaseModel)

@@ -15,12 +15,9 @@ from bisect import bisect_left
 from collections.abc import Callable
 
 import numpy as np
-import numpy.typing as npt
 
+from ..arrays import Floats as Floats
 from .summaries import CONFIDENCE
-
-Floats = npt.NDArray[np.float64]
-Counts = npt.NDArray[np.int64]
 
 LEAST_SAMPLES = 2
 """Of each side: a single value has no scatter to put an interval to."""
@@ -75,15 +72,14 @@ def _differences(x: Floats, y: Floats) -> Callable[[int], float]:
     return at_rank
 
 
-def exceedance_p(first: npt.ArrayLike, second: npt.ArrayLike) -> float:
-    """The probability that chance alone puts as many of `second` above all of `first`.
+def exceedance_p(x: Floats, y: Floats) -> float:
+    """The probability that chance alone puts as many of `y` above all of `x`.
 
     Both are draws from one continuous distribution then, and each of the greatest values is as
-    likely of the one as of the other. That the k greatest of all m + n values are of the second has
+    likely of the one as of the other. That the k greatest of all m + n values are of `y` has
     probability C(n, k) / C(m + n, k). It is 1 where no value is above. Each sample has one value or
     more. Source: Rosenbaum, "Tables for a nonparametric test of location", Annals of Mathematical
     Statistics 25, 1954.
     """
-    x, y = np.asarray(first, dtype=np.float64), np.asarray(second, dtype=np.float64)
     m, n, above = len(x), len(y), int(np.count_nonzero(y > x.max()))
     return math.prod((n - i) / (m + n - i) for i in range(above))

@@ -17,6 +17,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from ..arrays import Floats
 from .summaries import CONFIDENCE
 
 # Of all tests together. Each test gets an equal share of it (Bonferroni).
@@ -34,8 +35,6 @@ RAMP = (
     "The scenario is a ramp: its depths are chosen, not drawn, and what lies beyond the last is not an "
     "extreme of the same kind."
 )
-
-Floats = npt.NDArray[np.float64]
 
 
 @dataclass(frozen=True)
@@ -159,7 +158,7 @@ def ljung_box(values: npt.ArrayLike, lags: int = LAGS) -> TestResult:
     return TestResult("Ljung-Box", statistic, float(scipy.special.chdtrc(lags, statistic)))
 
 
-def mann_kendall(values: npt.ArrayLike) -> TestResult:
+def mann_kendall(series: Floats) -> TestResult:
     """Tests for a trend, by the rank correlation of the values and their order.
 
     A constant series passes. Source: Mann, "Nonparametric tests against trend", Econometrica 13,
@@ -167,14 +166,13 @@ def mann_kendall(values: npt.ArrayLike) -> TestResult:
     """
     import scipy  # of an extra: cli/shell/start.py
 
-    series = np.asarray(values)
     if np.ptp(series) == 0:
         return TestResult("Mann-Kendall", 0.0, 1.0)
     result = scipy.stats.kendalltau(np.arange(len(series)), series)
     return TestResult("Mann-Kendall", float(result.statistic), float(result.pvalue))
 
 
-def halves_alike(values: npt.ArrayLike) -> TestResult:
+def halves_alike(series: Floats) -> TestResult:
     """Tests whether both halves have the same distribution, by Smirnov's two-sample test.
 
     It is conservative where values repeat. Source: Smirnov, "On the estimation of the discrepancy
@@ -182,7 +180,6 @@ def halves_alike(values: npt.ArrayLike) -> TestResult:
     """
     import scipy  # of an extra: cli/shell/start.py
 
-    series = np.asarray(values)
     middle = len(series) // 2
     result = scipy.stats.ks_2samp(series[:middle], series[middle:])
     return TestResult("Kolmogorov-Smirnov of the halves", float(result.statistic), float(result.pvalue))

@@ -26,6 +26,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from ..arrays import Floats
 from .summaries import (
     CONFIDENCE,
     MYRIAD,
@@ -114,9 +115,6 @@ def percentile_interval(
         for share in (tail, 1 - tail)
     )
     return ordered[low].item(), ordered[high].item()
-
-
-Floats = npt.NDArray[np.float64]
 
 
 def reach(sure: npt.ArrayLike, undecided: npt.ArrayLike) -> Reach | None:

@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 
-Floats = npt.NDArray[np.float64]
+from ..arrays import Floats as Floats
+from ..arrays import Integers
 
 ROUNDING = 0.5
 """How far a value that was rounded to whole units may lie from the true one."""
@@ -42,7 +42,7 @@ def fit_slope(x: Floats, y: Floats, error: float = ROUNDING) -> Slope:
     return Slope(value, residual_max, uncertainty)
 
 
-def centred(values: npt.NDArray[np.int64]) -> Floats:
+def centred(values: Integers) -> Floats:
     """`values` about their mean, float64[n].
 
     The first value is taken off before the mean is: differences of int64 are exact in a float64.

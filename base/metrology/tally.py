@@ -9,12 +9,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 
-from ..arrays import OfArrays
+from ..arrays import Integers, OfArrays
 from .summaries import Summary, statistics_of
-
-Whole = npt.NDArray[np.int64]
 
 MOST_VALUES = 1 << 17
 """Different values, or bins, that are counted: 2 MiB."""
@@ -28,8 +25,8 @@ class Counted(OfArrays):
     `greatest` are exact; None without values.
     """
 
-    values: Whole
-    counts: Whole
+    values: Integers
+    counts: Integers
     bin: int = 1
     least: int | None = None
     greatest: int | None = None
@@ -56,7 +53,7 @@ class Tally:
         self.counted = Counted(np.empty(0, np.int64), np.empty(0, np.int64))
         """What was counted so far, which later values do not change."""
 
-    def add(self, values: Whole) -> None:
+    def add(self, values: Integers) -> None:
         """Counts `values`, int64[n], none of them negative."""
         if not values.size:
             return
@@ -75,7 +72,7 @@ class Tally:
         self.counted = Counted(values, counts, size, min(ends), max(ends))
 
 
-def _merged(values: Whole, counts: Whole) -> tuple[Whole, Whole]:
+def _merged(values: Integers, counts: Integers) -> tuple[Integers, Integers]:
     """Each value once, in order, with the sum of its counts, which are below 2^53."""
     merged, place = np.unique(values, return_inverse=True)
     return merged, np.bincount(place, counts).astype(np.int64)

@@ -15,10 +15,10 @@ from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, BinaryIO, Literal
+from typing import BinaryIO, Literal
 
 import numpy as np
-from pydantic import Field, ValidationError
+from pydantic import ValidationError
 
 from ..files import locks
 from ..files.documents import Table, Texts
@@ -140,7 +140,7 @@ class EdgeWriter:
 class _Header(Table):
     """The first line. EdgeList checks the values."""
 
-    schema_: Annotated[Schema, Field(alias="schema")]
+    schema_: Schema
     samplerate_hz: int
     asked_samples: int
     channels: Texts
@@ -161,35 +161,35 @@ class NewEdges:
     channels: tuple[str, ...]
 
 
+@dataclass
 class EdgeFollower:
     """Reads a capture while it is written, a part at a time; one that is `finished` at once."""
 
-    def __init__(self, path: Path, *, finished: bool = False) -> None:
-        self._path = path
-        self._finished = finished
-        self._offset = 0
-        self._total_samples = 0
-        self.header: _Header | None = None
+    path: Path
+    finished: bool = False
+    header: _Header | None = None
+    _offset: int = 0
+    _total_samples: int = 0
 
     def more(self) -> NewEdges | None:
         """What came since the last look; None if nothing did.
 
         Raises CaptureError where there is no such file any more, or it is no such capture.
         """
-        remedy = "; run again" if self._finished else ""
+        remedy = "; run again" if self.finished else ""
         try:
-            with open_regular(self._path, _MOST_FILE_BYTES) as file:
-                if self._finished and locks.is_taken(file.fileno()):
-                    raise CaptureError(f"{self._path} is still being captured; wait for the end of that run.")
+            with open_regular(self.path, _MOST_FILE_BYTES) as file:
+                if self.finished and locks.is_taken(file.fileno()):
+                    raise CaptureError(f"{self.path} is still being captured; wait for the end of that run.")
                 if self.header is None:
                     self.header = _Header.model_validate_json(file.readline(_HEADER_MOST_BYTES))
                     self._offset = file.tell()
                 file.seek(self._offset)
                 blocks = list(_blocks(file, self._total_samples))
         except ValidationError:
-            raise CaptureError(f"{self._path} does not begin as a capture does; run again.") from None
+            raise CaptureError(f"{self.path} does not begin as a capture does; run again.") from None
         except OSError as error:
-            raise CaptureError(f"{self._path} cannot be read ({why(error)}){remedy}.") from None
+            raise CaptureError(f"{self.path} cannot be read ({why(error)}){remedy}.") from None
         if not blocks:
             return None
         self._offset += sum(length for *_, length in blocks)

@@ -5,12 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Any, Literal
 
 import numpy as np
 import numpy.typing as npt
 import polars as pl
-from pydantic import Field
 
 from ..arrays import OfArrays
 from ..files.complaints import quoted
@@ -137,7 +136,7 @@ def settled(sample: Samples, word: Words) -> tuple[Samples, Words]:
 class _Description(Table):
     """The metadata of `edges.parquet`. EdgeList checks the values."""
 
-    schema_: Annotated[Schema, Field(alias="schema")]
+    schema_: Schema
     samplerate_hz: int
     total_samples: int
     channels: Texts
@@ -273,20 +272,16 @@ class EdgeExtractor:
 
     def take(self) -> tuple[Samples, Words]:
         """Hands over the rows since the last call, as in an EdgeList, and forgets them."""
-        sample, word = self._joined()
-        self._rows, self.rows_held = [], 0
-        return sample, word
-
-    def finish(self) -> EdgeList:
-        """The edges of everything fed so far, where no rows were taken."""
-        return EdgeList(*self._joined(), self._samplerate_hz, self.total_samples, self._channels)
-
-    def _joined(self) -> tuple[Samples, Words]:
         sample, word = zip(*self._rows, strict=True) if self._rows else ((), ())
+        self._rows, self.rows_held = [], 0
         return (
             np.concatenate((np.empty(0, np.int64), *sample)),
             np.concatenate((np.empty(0, np.uint8), *word)),
         )
+
+    def finish(self) -> EdgeList:
+        """The edges of everything fed, where no rows were taken before; it takes them."""
+        return EdgeList(*self.take(), self._samplerate_hz, self.total_samples, self._channels)
 
 
 def words_of(samples: Words, bits: Sequence[int]) -> Words:

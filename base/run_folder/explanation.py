@@ -124,7 +124,7 @@ class HeapMap(Table):
 class Told(Table):
     """What wire and records tell of the worst sample, on any board; `maximum` is run.json's."""
 
-    version: Literal[3] = Field(alias="schema")
+    schema_: Literal[3]
     quantity: QuantityName
     key: str
     """The operation's number; @ and its sample for a stimulus outside of all operations."""
@@ -268,7 +268,7 @@ class Search(Table):
 class Anatomy(Table):
     """`sentence` says what took most of the `cycles`. `sources` are the texts of source lines."""
 
-    version: Literal[2] = Field(alias="schema")
+    schema_: Literal[2]
     quantity: QuantityName
     sentence: str
     cycles: Count

@@ -28,14 +28,8 @@ from ..files.errors import CaptureError, TailscopeError
 from ..files.whole import write_whole
 from ..metrology.tally import MOST_VALUES, Counted
 from . import folder as names
-from .edges import (
-    MOST_EDGES,
-    MOST_SAMPLERATE_HZ,
-    NS_PER_S,
-    EdgeList,
-    Samples,
-    Words,
-)
+from .edges import MOST_EDGES, NS_PER_S, EdgeList, Samples, Words
+from .manifest import Samplerate
 from .named_quantities import MOST_WORST
 from .tables import read_metadata, read_table, write_table
 
@@ -53,6 +47,7 @@ _WINDOW = "window"
 _COLUMNS = pl.Schema({"part": pl.String, "name": pl.String, "at": pl.UInt64, "value": pl.UInt64})
 _MOST_ROWS = MOST_EDGES + 16 * MOST_VALUES
 _Place = Annotated[int, Field(ge=0, le=MOST_KEPT_SAMPLES)]
+Rank = Annotated[int, Field(ge=1, le=MOST_WORST)]
 
 
 class PinEnd(Table):
@@ -61,7 +56,7 @@ class PinEnd(Table):
     `since` is the sample at which the pulse under way began; null without one.
     """
 
-    edges: Annotated[int, Field(ge=0, le=MOST_KEPT_SAMPLES)]
+    edges: _Place
     high: bool
     since: _Place | None
 
@@ -82,7 +77,7 @@ class Place(Table):
     name: str
     kind: str
     of: str
-    rank: Annotated[int, Field(ge=1, le=MOST_WORST)]
+    rank: Rank
     start: _Place
     end: _Place
     begin: _Place
@@ -101,12 +96,12 @@ class Window:
 class _Facts(Table):
     """All of a kept capture that is no row of its table."""
 
-    schema_: Annotated[Literal[1], Field(alias="schema")] = 1
-    samplerate_hz: Annotated[int, Field(gt=0, le=MOST_SAMPLERATE_HZ)]
+    schema_: Literal[1] = 1
+    samplerate_hz: Samplerate
     total_samples: _Place
     asked_samples: _Place
     channels: Texts
-    worst: Annotated[int, Field(ge=1, le=MOST_WORST)]
+    worst: Rank
     around_samples: _Place
     pins: dict[str, PinEnd]
     merged: dict[str, _Place]

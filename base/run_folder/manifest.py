@@ -55,6 +55,7 @@ ProbesSource = Literal["records", "counted by the virtual board", "no search loo
 Count = Annotated[int, Field(ge=0, le=1 << 53)]
 Whole = Annotated[int, Field(ge=-(1 << 63), lt=1 << 64)]
 Sample = Annotated[int, Field(ge=0, le=MOST_SAMPLES)]
+Samplerate = Annotated[int, Field(gt=0, le=MOST_SAMPLERATE_HZ)]
 Name = Annotated[str, Field(max_length=1024)]
 """Of what a path may name, too."""
 Digests = dict[Name, Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]]
@@ -542,7 +543,7 @@ def _check_allocator(run: _Run) -> _Run:
 class Manifest(Table):
     """The whole of run.json."""
 
-    schema_: Annotated[Schema, Field(alias="schema")]
+    schema_: Schema
     scenario: Name
     parameters: dict[Name, Whole | Name]
     ramp: bool
@@ -550,7 +551,7 @@ class Manifest(Table):
     allocator: Name
     board: Name
     analyzer: Name
-    samplerate_hz: Annotated[int, Field(gt=0, le=MOST_SAMPLERATE_HZ)]
+    samplerate_hz: Samplerate
     total_samples: Sample
     verdict: Verdict
     """Whether the run may be believed, for `reasons`."""
@@ -668,8 +669,7 @@ class Manifest(Table):
     @property
     def built_accelerated(self) -> bool:
         """The same of what the firmware was built to set, if that is known."""
-        flash_acr = self.asked.flash_acr
-        return self.accelerated if flash_acr is None else _accelerates(flash_acr)
+        return _accelerates(self.asked.flash_acr or self.firmware.flash_acr)
 
     @property
     def outside(self) -> Outside | None:
@@ -749,7 +749,7 @@ class Origin(Table, extra="ignore"):
     Decoding a run again takes this from run.json, and nothing else.
     """
 
-    schema_: Annotated[Schema, Field(alias="schema")]
+    schema_: Schema
     allocator: Name
     board: Name
     analyzer: Name

@@ -10,11 +10,9 @@ from pydantic import Field
 from ..files.documents import Table, Texts, read_json
 from ..files.errors import RunError
 from ..metrology.summaries import Number, Summary
-from .channels import MOST_SAMPLERATE_HZ
 from .folder import check_members
-from .kept import Place
-from .manifest import REMEDY, Count, Imported, ToolReport, Verdict
-from .named_quantities import MOST_WORST
+from .kept import Place, Rank
+from .manifest import REMEDY, Count, Imported, Samplerate, ToolReport, Verdict
 
 Schema = Literal[3]
 SCHEMA: Schema = 3
@@ -35,7 +33,7 @@ class Program(Table):
 class Keep(Table):
     """That only windows are kept: so much around the `worst` longest of each quantity."""
 
-    worst: Annotated[int, Field(ge=1, le=MOST_WORST)]
+    worst: Rank
     around_s: Annotated[Number, Field(ge=0)]
 
 
@@ -49,7 +47,7 @@ class Observed(Table):
     core, by which frames are found; null where nobody told it.
     """
 
-    schema_: Annotated[Schema, Field(alias="schema")]
+    schema_: Schema
     kind: Kind
     board: str
     analyzer: str
@@ -120,7 +118,7 @@ class ObservedManifest(Observed):
     `unjudged` are sentences on what the verdict cannot tell. `kept` is null where all is kept.
     """
 
-    samplerate_hz: Annotated[int, Field(gt=0, le=MOST_SAMPLERATE_HZ)]
+    samplerate_hz: Samplerate
     total_samples: Count
     resolution_ns: Number
     verdict: Verdict

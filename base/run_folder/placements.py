@@ -68,7 +68,7 @@ class Range(Table):
 class Placements(Table):
     """The whole file. `headlines` are of those placements whose run is complete, by quantity."""
 
-    schema_: Annotated[Literal[1], Field(alias="schema")] = 1
+    schema_: Literal[1] = 1
     measured: Annotated[list[Measured], Field(min_length=1)]
     headlines: dict[str, Range]
 
@@ -85,11 +85,10 @@ class Placements(Table):
 
 def _ranges(measured: Sequence[Measured]) -> dict[str, Range]:
     complete = [placement.greatest for placement in measured if placement.verdict == "complete"]
-    values = {key: [greatest[key] for greatest in complete if key in greatest] for key in KEYS}
     return {
         key: Range(n=len(each), least=min(each), median=median(each), greatest=max(each))
-        for key, each in values.items()
-        if each
+        for key in KEYS
+        if (each := [greatest[key] for greatest in complete if key in greatest])
     }
 
 

@@ -12,12 +12,10 @@ from __future__ import annotations
 import os
 from contextlib import suppress
 from pathlib import Path
-from typing import Annotated, Literal, Self
-
-from pydantic import Field
+from typing import Literal, Self
 
 from ..files import locks
-from ..files.documents import Table, open_document
+from ..files.documents import Table, read_json
 from ..files.errors import TailscopeError
 from .folder import PROGRESS, check_members
 
@@ -39,7 +37,7 @@ class SoFar(Table):
     records for good.
     """
 
-    schema_: Annotated[Literal[1], Field(alias="schema")] = 1
+    schema_: Literal[1] = 1
     scenario: str
     allocator: str
     board: str
@@ -74,7 +72,7 @@ def read(folder: Path) -> SoFar | None:
         try:
             if locks.is_taken(descriptor):  # the process that fills it is still there
                 check_members(folder)
-                return open_document(folder / PROGRESS, most_bytes=MOST_BYTES).check(SoFar)
+                return read_json(folder / PROGRESS, SoFar, most_bytes=MOST_BYTES)
         finally:
             os.close(descriptor)
     return None

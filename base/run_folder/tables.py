@@ -142,14 +142,13 @@ def read_metadata(path: Path, model: type[Model], error: type[TailscopeError] = 
     try:
         open_regular(path, MOST_FILE_BYTES).close()
         with without_panic():
-            text = pl.read_parquet_metadata(path).get(METADATA_KEY)
-        values = None if text is None else json.loads(text)
+            values = json.loads(pl.read_parquet_metadata(path)[METADATA_KEY])
     except (PolarsError, OSError) as fault:
         raise error(_complaint(path, _unreadable(fault))) from None
     except (ValueError, RecursionError):
         raise error(_complaint(path, f"its metadata key {METADATA_KEY!r} holds no JSON")) from None
-    if text is None:
-        raise error(_complaint(path, f"its metadata has no key {METADATA_KEY!r}"))
+    except KeyError:
+        raise error(_complaint(path, f"its metadata has no key {METADATA_KEY!r}")) from None
     return Document(path, values, error, REMEDY).check(model)
 
 

@@ -62,6 +62,6 @@ def test_chance_of_exceeding_by_counting_all_orders(m: int, n: int) -> None:
     """Each choice of the ranks that are the second sample's is as likely as any other."""
     orders = list(combinations(range(m + n), n))
     for above in range(n + 1):
-        second = [100 + i for i in range(above)] + [0] * (n - above)
+        second = np.array([100.0 + i for i in range(above)] + [0.0] * (n - above))
         as_many = sum(set(range(m + n - above, m + n)) <= set(order) for order in orders)
-        assert exceedance_p([50] * m, second) == pytest.approx(as_many / len(orders))
+        assert exceedance_p(np.full(m, 50.0), second) == pytest.approx(as_many / len(orders))

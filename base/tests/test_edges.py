@@ -192,7 +192,8 @@ def test_a_floating_input_ends_in_a_sentence_and_keeps_what_came() -> None:
     extractor = EdgeExtractor(84_000_000, most_edges=10)
     with pytest.raises(CaptureError, match="floating"):
         extractor.feed(b"\x00\x01" * 50)
-    assert (extractor.finish().total_samples, extractor.finish().sample.size) == (100, 100)
+    edges = extractor.finish()
+    assert (edges.total_samples, edges.sample.size) == (100, 100)
     assert extractor.edges == 99
 
 
