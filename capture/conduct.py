@@ -27,7 +27,7 @@ from base.run_folder.folder import RunName, check_writable, is_observed, remove,
 from base.run_folder.kept import write_kept
 from base.run_folder.manifest import Verdict
 from base.run_folder.observed import Asked
-from base.run_folder.progress_file import ProgressFile
+from base.run_folder.progress_file import progress_file
 from base.run_folder.records import Boot
 from base.run_folder.session_file import MOST_SAMPLES, write_sr
 from base.run_folder.tables import SPANS, with_memory, write_table
@@ -58,8 +58,8 @@ def run(source: Source) -> RunResult:
         with source.open() as opened:
             kind = kind_of(opened.account)
             folder = begin_folder(request.runs, name, began, kind)
-            file = stack.enter_context(ProgressFile(folder))
-            watch = Watch(name, began, file, request, kind.work)
+            write = stack.enter_context(progress_file(folder))
+            watch = Watch(name, began, write, request, kind.work)
             try:
                 seen = opened.observe(folder, watch)
             except (TailscopeError, signals.Stopped):

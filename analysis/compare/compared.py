@@ -310,21 +310,14 @@ def left_out(comparison: Comparison) -> list[str]:
 
 
 def worst_sentence(worst: Worst) -> str:
-    """`worst interrupt latency: 35.80 → 34.92 µs (−0.88 µs, −2.5 %), operation 311`."""
-    if worst.a is None or worst.b is None or worst.change is None:
-        return f"{worst.words}: not told by both"
-    unit = spaced(worst.quantity.unit)
-    ours, theirs = (end.at_least + short(end.value, worst.quantity.unit) for end in (worst.a, worst.b))
+    """`worst interrupt latency: 35.80 → 34.92 µs (−0.88 µs, −2.5 %), operation 311`, of one that is
+    worse, better or chance.
+    """
+    unit = worst.quantity.unit
+    ours, theirs = (short(end.value, unit) for end in (worst.a, worst.b) if end)
     place = f"{worst.b}, in A {worst.a}" if worst.moved else f"{worst.b}"
-    if worst.finding == "equal":
-        return f"{worst.words}: {ours}{unit} in both, {place}"
-    sentence = f"{worst.words}: {ours} → {theirs}{unit} ({by(worst)}), {place}"
-    if worst.finding == "within the budgets":
-        budget = short(worst.budget or 0, worst.quantity.unit)
-        return f"{sentence}: no difference beyond the budgets (± {budget}{unit})"
-    return (
-        f"{sentence}, which may be chance: stimuli fell otherwise" if worst.finding == "chance" else sentence
-    )
+    chance = ", which may be chance: stimuli fell otherwise" if worst.finding == "chance" else ""
+    return f"{worst.words}: {ours} → {theirs}{spaced(unit)} ({by(worst)}), {place}{chance}"
 
 
 def by(worst: Worst) -> str:

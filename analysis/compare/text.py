@@ -41,7 +41,7 @@ def of_worst_cases(cases: Sequence[Worst]) -> TextTable:
         if worst.budget is not None:
             budget = f"± {short(worst.budget, unit)}" if worst.budget else "none"
         ends = ((end and end.at_least + short(end.value, unit)) or _MISSING for end in (worst.a, worst.b))
-        changed = worst.change is not None and worst.finding not in ("equal", "not told")
+        changed = worst.finding not in ("equal", "not told")
         finding = _FINDINGS.get(worst.finding, worst.finding)
         change = by(worst) if changed else _MISSING
         lines.append((with_unit(worst.words, unit), *ends, change, budget, finding, where(worst)))

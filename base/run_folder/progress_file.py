@@ -10,9 +10,10 @@ on, without a clock.
 from __future__ import annotations
 
 import os
-from contextlib import suppress
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import Literal, Self
+from typing import Literal
 
 from ..files import locks
 from ..files.documents import Table, read_json
@@ -78,33 +79,29 @@ def read(folder: Path) -> SoFar | None:
     return None
 
 
-class ProgressFile:
-    """The file of the run in `folder`: a context manager that holds the folder while it is there.
+@contextmanager
+def progress_file(folder: Path) -> Iterator[Callable[[SoFar], None]]:
+    """Holds the run's `folder` while the block runs, and gives what writes the file, in place of
+    the one before. It is not brought to the disk: after a crash nobody reads it.
 
     Nothing here raises: a run does not end because nobody can watch it.
     """
+    path, temporary, descriptor = folder / PROGRESS, folder / f"{PROGRESS}.part", None
 
-    def __init__(self, folder: Path) -> None:
-        self._path = folder / PROGRESS
-        self._temporary = folder / f"{PROGRESS}.part"
-        self._descriptor: int | None = None
-
-    def __enter__(self) -> Self:
+    def write(so_far: SoFar) -> None:
         with suppress(OSError):
-            self._descriptor = os.open(self._path.parent, _FOLDER)
-            locks.take(self._descriptor)
-        return self
+            temporary.write_text(so_far.model_dump_json(by_alias=True), encoding="utf-8")
+            temporary.replace(path)
 
-    def __exit__(self, *_: object) -> None:
-        for path in (self._path, self._temporary):
+    with suppress(OSError):
+        descriptor = os.open(folder, _FOLDER)
+        locks.take(descriptor)
+    try:
+        yield write
+    finally:
+        for file in (path, temporary):
             with suppress(OSError):
-                path.unlink()
-        if self._descriptor is not None:
-            locks.let_go(self._descriptor)
-            os.close(self._descriptor)
-
-    def write(self, so_far: SoFar) -> None:
-        """Replaces the file. It is not brought to the disk: after a crash nobody reads it."""
-        with suppress(OSError):
-            self._temporary.write_text(so_far.model_dump_json(by_alias=True), encoding="utf-8")
-            self._temporary.replace(self._path)
+                file.unlink()
+        if descriptor is not None:
+            locks.let_go(descriptor)
+            os.close(descriptor)

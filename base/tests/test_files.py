@@ -29,7 +29,7 @@ from base.files.whole import WriteError, read_bytes, write_bytes
 from base.paths import ROOT
 from base.run_folder.edge_stream import EdgeWriter, read_stream
 from base.run_folder.edges import CHANNELS
-from base.run_folder.progress_file import ProgressFile
+from base.run_folder.progress_file import progress_file
 
 HOLDER = """
 import sys, time
@@ -107,7 +107,7 @@ def see_no_run(folder: Path) -> None:
 
 @pytest.mark.parametrize(
     ("holder", "then"),
-    [(stream, read_the_stream), (taking_turns, take_a_turn), (ProgressFile, see_no_run)],
+    [(stream, read_the_stream), (taking_turns, take_a_turn), (progress_file, see_no_run)],
 )
 def test_a_fork_keeps_no_lock(
     holder: Callable[[Path], AbstractContextManager[object]],
@@ -130,7 +130,7 @@ def test_a_reader_that_forks_keeps_no_writer_out(tmp_path: Path) -> None:
     descriptor = os.open(tmp_path, os.O_RDONLY)
     try:
         assert not locks.is_taken(descriptor)
-        with forked(), ProgressFile(tmp_path):
+        with forked(), progress_file(tmp_path):
             assert held(tmp_path)
     finally:
         os.close(descriptor)

@@ -20,7 +20,7 @@ from base.run_folder import folder as names
 from base.run_folder.folder import PROGRESS, RunName, check_members, check_writable
 from base.run_folder.manifest import SCHEMA, read_manifest, read_origin
 from base.run_folder.placements import Measured, Placements, Range
-from base.run_folder.progress_file import ProgressFile, Section, SoFar, read
+from base.run_folder.progress_file import Section, SoFar, progress_file, read
 from base.tests.sentences import is_sentence
 from tests.tables import table
 
@@ -112,9 +112,9 @@ SO_FAR = SoFar(
 
 
 def test_it_is_read_as_it_was_written_until_the_run_is_stored(tmp_path: Path) -> None:
-    with ProgressFile(tmp_path) as file:
+    with progress_file(tmp_path) as write:
         assert read(tmp_path) is None
-        file.write(SO_FAR)
+        write(SO_FAR)
         assert read(tmp_path) == SO_FAR
         assert [path.name for path in tmp_path.iterdir()] == [PROGRESS]
     assert read(tmp_path) is None
@@ -124,9 +124,9 @@ def test_it_is_read_as_it_was_written_until_the_run_is_stored(tmp_path: Path) ->
 def test_that_of_a_killed_run_tells_nothing(tmp_path: Path) -> None:
     script = (
         "import sys, signal; from pathlib import Path\n"
-        "from base.run_folder.progress_file import ProgressFile, SoFar\n"
-        "file = ProgressFile(Path(sys.argv[1])).__enter__()\n"
-        "file.write(SoFar.model_validate_json(sys.argv[2])); print('there', flush=True); signal.pause()"
+        "from base.run_folder.progress_file import SoFar, progress_file\n"
+        "held = progress_file(Path(sys.argv[1])); write = held.__enter__()\n"
+        "write(SoFar.model_validate_json(sys.argv[2])); print('there', flush=True); signal.pause()"
     )
     command = [sys.executable, "-c", script, str(tmp_path), SO_FAR.model_dump_json(by_alias=True)]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, cwd=ROOT) as writer:

@@ -19,7 +19,7 @@ from base.files.errors import CaptureError
 from base.paths import RUNS
 from base.run_folder.edge_stream import NewEdges
 from base.run_folder.folder import RunName
-from base.run_folder.progress_file import ProgressFile, Section, SoFar
+from base.run_folder.progress_file import Section, SoFar
 from base.run_folder.records import ALLOCATION_KINDS, Boot, OperationRecord, parse_line
 from base.tell import Tell
 
@@ -125,13 +125,13 @@ class Sources(NamedTuple):
 
 @dataclass
 class Watch:
-    """Tells of a run what has come so far: its `file`, and who is named in the request, whose
-    `progress` hears of steps only. `work` is None for a run without operations.
+    """Tells of a run what has come so far: its file, which `write` writes, and who is named in the
+    request, whose `progress` hears of steps only. `work` is None for a run without operations.
     """
 
     name: RunName
     began: datetime
-    file: ProgressFile
+    write: Callable[[SoFar], None]
     request: Request
     work: Work | None = None
     _begun_s: float = field(default_factory=time.monotonic)
@@ -172,7 +172,7 @@ class Watch:
         wire, sources = self.request.wire, self._sources
         with self._lock:
             so_far = self._so_far(time.monotonic())
-            self.file.write(so_far)
+            self.write(so_far)
             self.request.live(so_far)
             if wire and sources and sources.edges:
                 with suppress(CaptureError):  # the end of the run tells of a file that cannot be read

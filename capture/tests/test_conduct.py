@@ -14,10 +14,9 @@ import pytest
 from base.files.errors import CaptureError
 from base.files.whole import WriteError
 from base.processes import signals
-from base.run_folder import progress_file
 from base.run_folder.folder import RunName
 from base.run_folder.observed import Asked
-from base.run_folder.progress_file import ProgressFile, Section, SoFar, read
+from base.run_folder.progress_file import Section, SoFar, progress_file, read
 from base.run_folder.records import encode
 from capture.acquisition.live import Counted, Part, Request, Sources, Watch, Work
 from capture.acquisition.observe import Observation
@@ -100,14 +99,14 @@ def test_its_steps_are_told_and_who_looks_sees_it_under_way(tmp_path: Path) -> N
     steps: list[str] = []
     live: list[SoFar] = []
     looked: list[SoFar | None] = []
-    source = fake(tmp_path, lambda folder: looked.append(progress_file.read(folder)))
+    source = fake(tmp_path, lambda folder: looked.append(read(folder)))
     source.request = Request(runs=tmp_path, progress=steps.append, live=live.append, part=Part(2, 3))
     folder = run(source).folder
     assert steps == ["capturing", "writing", "judging"] == list(dict.fromkeys(so_far.step for so_far in live))
     (so_far,) = looked
     assert so_far is not None and (so_far.run, so_far.runs, so_far.step) == (2, 3, "capturing")
     assert so_far.planned_operations == MADE_UP.plan.operations.height
-    assert progress_file.read(folder) is None
+    assert read(folder) is None
 
 
 def test_where_the_findings_do_not_fit_the_capture_is_kept(
@@ -161,11 +160,11 @@ def test_callback_and_file_tell_the_same(tmp_path: Path) -> None:
     reports: list[tuple[SoFar, SoFar | None]] = []
     steps: list[str] = []
     received = bytearray()
-    with ProgressFile(tmp_path) as file:
+    with progress_file(tmp_path) as write:
         watch = Watch(
             RunName("mem_frag", "tlsf", "virtual"),
             datetime(2026, 11, 22, tzinfo=UTC),
-            file,
+            write,
             Request(
                 progress=steps.append,
                 live=lambda so_far: reports.append((so_far, read(tmp_path))),

@@ -19,7 +19,7 @@ from werkzeug.test import TestResponse
 
 from base.run_folder.edge_stream import EdgeWriter
 from base.run_folder.folder import EDGE_STREAM
-from base.run_folder.progress_file import ProgressFile, Section, SoFar
+from base.run_folder.progress_file import Section, SoFar, progress_file
 from capture.tests.test_pins import store as store_observed
 from dashboards.app.pieces import Library
 from dashboards.app.server import make_app, server_of, token_of
@@ -135,8 +135,8 @@ def test_a_run_under_way_is_seen(client: FlaskClient, runs: Path) -> None:
         planned_operations=1_200, operations_per_s=75.0, samples=None, asked_samples=None,
         critical=Section(seq=77, size=120, cycles=8_400, ns=100_000.0), free=None,
     )  # fmt: skip
-    with ProgressFile(runs / UNDER_WAY) as file:
-        file.write(so_far)
+    with progress_file(runs / UNDER_WAY) as write:
+        write(so_far)
         live = get(client, "/live").get_json()
         assert "mem_stress with tlsf on virtual: capturing, run 2 of 5" in live["boxes"]
         assert "longest allocation so far 100,000.0 ns (8,400 cycles), operation 77" in live["boxes"]
