@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from collections.abc import Set as AbstractSet
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
+from typing import Any
 
 from analysis.bounds.flow import NOWHERE, RETURN, Called, Flow, Outcome, Solved
-from analysis.bounds.flow import solve as interpret
 from analysis.bounds.graph import MASK_NAMES, Disassembler
 from analysis.bounds.longest import components, reached, reaching
 from analysis.bounds.loops import OF_A_LENGTH, Stated
@@ -135,34 +135,19 @@ MANY_FUNCTIONS = 200
 """Of a program with more that touch a mask, less is followed: Contexts.matters(), Sections."""
 
 
-@dataclass(eq=False)
-class Contexts:
-    """The functions of a program as they are called. `cells` are addresses of a kernel's counters
-    of nesting, `vectors` has handlers by exception.
-    """
+@dataclass(eq=False, kw_only=True)
+class Contexts(Flow):
+    """The functions of a program as they are called. `cells` are a kernel's counters of nesting."""
 
-    program: Program
-    disassembler: Disassembler
     calls: Calls
-    cells: Sequence[int]
     statements: Stated
-    vectors: Mapping[int, int]
+    _strays: dict[int, frozenset[str]] = field(default_factory=dict)
+    _solved: dict[tuple[Any, ...], Solved] = field(default_factory=dict)
+    _contexts: dict[int, dict[tuple[Value, ...], None]] = field(default_factory=dict)
+    _under_way: set[int] = field(default_factory=set)
 
     def __post_init__(self) -> None:
-        self.flow = Flow(
-            self.disassembler,
-            self.program.read_only,
-            self._outcomes,
-            {address: number for number, address in enumerate(self.cells)},
-            self.statements.called,
-            self.vectors,
-            self._limited,
-        )
-        self._strays: dict[int, frozenset[str]] = {}
         self.nothing_held = Masks(cells=(0,) * len(self.cells))
-        self._solved: dict[tuple[int, Masks, tuple[Value, ...]], Solved] = {}
-        self._contexts: dict[int, dict[tuple[Value, ...], None]] = {}
-        self._under_way: set[int] = set()
 
     def plain(self, entry: int) -> Called:
         """A call of the function at `entry` with nothing held off, of whose arguments nothing is
@@ -201,11 +186,12 @@ class Contexts:
     def _opens(self, entry: int) -> bool:
         """Whether a function that is called with nothing held off may come back otherwise."""
         try:
-            solved = self.solve(self.plain(entry))
+            solved = self.solved(self.plain(entry))
         except NoBoundError:
             return False
-        edges = (edge for edges in solved.edges.values() for edge in edges)
-        return any(edge.target[0] == RETURN and edge.target[1] != self.nothing_held for edge in edges)
+        return any(
+            edge.target[0] == RETURN and edge.target[1] != self.nothing_held for _, edge in solved.ways
+        )
 
     def context(self, called: Called) -> Called:
         """The call with what is worth knowing of its arguments."""
@@ -223,8 +209,10 @@ class Contexts:
             contexts[arguments] = None
         return called._replace(arguments=arguments)
 
-    def _limited(self, address: int, called: Called) -> Called:
-        """A call at an address, of whose length something may be said."""
+    def named(self, address: int) -> Iterable[int]:
+        return self.statements.called(address)
+
+    def limited(self, address: int, called: Called) -> Called:
         first, second, length, last = called.arguments
         most = self.statements.copied(address) if self._is_of_a_length(called.entry) else None
         if most is None or unsigned(length)[1] <= most:
@@ -235,13 +223,12 @@ class Contexts:
         function = self.program.function_at(entry)
         return function is not None and function.name in OF_A_LENGTH
 
-    def solve(self, called: Called) -> Solved:
-        key = (called.entry, called.masks, called.arguments)
+    def solved(self, called: Called) -> Solved:
+        key = called[:3]
         if key not in self._solved:
             self._under_way.add(called.entry)
             try:
-                body = self.flow.body(called.entry)
-                self._solved[key] = interpret(self.flow, body, called.masks, called.arguments)
+                self._solved[key] = super().solved(called)
             finally:
                 self._under_way.discard(called.entry)
         return self._solved[key]
@@ -252,10 +239,10 @@ class Contexts:
             self._strays[entry] = frozenset()
             words: set[str] = set()
             try:
-                solved = self.solve(self.plain(entry))
+                solved = self.solved(self.plain(entry))
             except NoBoundError:
                 return frozenset()
-            for edge in (edge for edges in solved.edges.values() for edge in edges):
+            for _, edge in solved.ways:
                 if edge.target[0] == RETURN and edge.called is not None and not edge.called.entry:
                     words.add(edge.called.why_not)
                 elif edge.target[0] == NOWHERE and edge.called is not None and edge.called.entry:
@@ -263,7 +250,7 @@ class Contexts:
             self._strays[entry] = frozenset(words)
         return self._strays[entry]
 
-    def _outcomes(self, called: Called) -> list[Outcome]:
+    def outcomes(self, called: Called) -> list[Outcome]:
         if not called.entry or called.entry in self._under_way:
             return [Outcome(called.masks, None)]
         if self.calls.never_comes_back(called.entry):
@@ -271,15 +258,14 @@ class Contexts:
         if not self.matters(called):
             return [Outcome(called.masks, None)] if self.calls.returns(called.entry) else []
         try:
-            solved = self.solve(self.context(called))
+            solved = self.solved(self.context(called))
         except NoBoundError:
             return [Outcome(called.masks, None)]
         outcomes: dict[Masks, Value] = {}
-        for edges in solved.edges.values():
-            for edge in edges:
-                if edge.target[0] == RETURN:
-                    masks, result = edge.target[1], _worth(edge.state.registers[0])
-                    outcomes[masks] = join(outcomes[masks], result) if masks in outcomes else result
+        for _, edge in solved.ways:
+            if edge.target[0] == RETURN:
+                masks, result = edge.target[1], _worth(edge.state.registers[0])
+                outcomes[masks] = join(outcomes[masks], result) if masks in outcomes else result
         return [Outcome(masks, result) for masks, result in outcomes.items()]
 
 

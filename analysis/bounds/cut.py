@@ -10,13 +10,12 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from analysis.bounds.caches import Hot, Kept
-from analysis.bounds.costs import Costs
+from analysis.bounds.calls import Contexts
 from analysis.bounds.flow import NOWHERE, RETURN, Called, Edge, Node, Solved
 from analysis.bounds.pipeline import Timed, way_of
 from analysis.bounds.price import NOTHING, Price, most
 from analysis.bounds.state import HANDLER, Masks
 from analysis.errors import NoBoundError
-from analysis.explain.program import Program
 
 
 class Mark(NamedTuple):
@@ -99,14 +98,12 @@ class Part:
 @dataclass(eq=False)
 class Cut:
     """Cuts functions of one program. `called_ways` gives the ways of what the call at an address
-    goes to, or raises NoBoundError. `strays` tells where a function that does not come back goes.
+    goes to, or raises NoBoundError.
     """
 
-    program: Program
-    costs: Costs
+    contexts: Contexts
     timed: Timed
     called_ways: Callable[[Called, str, bool, int, Hot], Segments]
-    strays: Callable[[int], frozenset[str]]
 
     def part(self, solved: Solved, kind: str, hot: Hot) -> Part:
         """The blocks of a function."""
@@ -120,7 +117,7 @@ class Cut:
             block = body.blocks.get(node[0])
             part.successors[node] = {}
             if block is None:
-                place = self.program.place(node[0])
+                place = self.contexts.program.place(node[0])
                 part.doubt(node, f"{place} is reached, and is no code of {body.name}.")
                 part.cost[node] = NOTHING
                 continue
@@ -129,7 +126,7 @@ class Cut:
             if block.why_not and not block.last.pointer:
                 part.doubt(node, block.why_not)
             for edge in solved.edges[node]:
-                own = Price(self.costs.own(block.last), place=(body, block.last), passes=1)
+                own = Price(self.timed.costs.own(block.last), place=(body, block.last), passes=1)
                 step = Price(self._step(part, node, edge), place=own.place)
                 if edge.called is None:
                     self._edge(part, node, edge, step, own)
@@ -155,7 +152,7 @@ class Cut:
         inside, returns, nowhere = node[1].holds(kind), target[0] == RETURN, target[0] == NOWHERE
         stays = target[1].holds(kind) and not nowhere
         if nowhere and inside and called.entry:
-            part.doubt(node, *self.strays(called.entry))
+            part.doubt(node, *self.contexts.strays(called.entry))
         if kind == HANDLER and nowhere:
             # Nothing in there ends the way, and nothing comes back.
             return
@@ -172,7 +169,7 @@ class Cut:
                 masks = way.masks and way.masks._replace(faultmask=0)
                 most(ways, way._replace(masks=masks), price)
         if inside and stays:
-            none = f"No way through {self.program.place(called.entry)} was found."
+            none = f"No way through {self.contexts.program.place(called.entry)} was found."
             price = ways.get(Way(None, None, target[1]), Price(why_not=frozenset((none,)))) + step
             if returns:
                 part.sinks[node].append(Sink(None, target[1], price))
@@ -191,11 +188,10 @@ class Cut:
         """How long a store may hold up what comes behind the instruction that ends a node, if it
         was made before the function began, or in one that it called.
         """
-        most = self.costs.late_store_cycles
+        most = self.timed.costs.late_store_cycles
         before: dict[Node, list[tuple[Node, Called | None]]] = {}
-        for origin, edges in solved.edges.items():
-            for edge in edges:
-                before.setdefault(edge.target, []).append((origin, edge.called))
+        for origin, edge in solved.ways:
+            before.setdefault(edge.target, []).append((origin, edge.called))
         # By the fewest instructions from there.
         passed, waiting = {node: 0}, [node]
         while waiting:

@@ -7,11 +7,11 @@ apart for each, as what a function does next often goes by what it saved of them
 from __future__ import annotations
 
 import heapq
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from analysis.bounds.effects import Read, address_of, step
+from analysis.bounds.effects import address_of, step
 from analysis.bounds.graph import LR, PC, SP, Disassembler, Instruction
 from analysis.bounds.state import (
     HARD_FAULT,
@@ -26,6 +26,7 @@ from analysis.bounds.state import (
     written,
 )
 from analysis.bounds.values import STACK, Value, constant, number
+from analysis.explain.program import Program
 
 Node = tuple[int, Masks]
 """The address of a block's first instruction, and the masks there."""
@@ -93,28 +94,60 @@ class Outcome(NamedTuple):
     result: Value
 
 
-Outcomes = Callable[[Called], Iterable[Outcome]]
-Named = Callable[[int], Iterable[int]]
-"""Takes the address of a call through a pointer and gives the functions that it may go to."""
+@dataclass(eq=False)
+class Solved:
+    """A function from its entry on, with certain masks and arguments.
+
+    `begin` holds at the node `start`. `states` and `edges` are those of all nodes that it reaches.
+    """
+
+    body: Body
+    start: Node
+    begin: State
+    states: dict[Node, State]
+    edges: dict[Node, list[Edge]]
+
+    @property
+    def ways(self) -> list[tuple[Node, Edge]]:
+        """All edges, each with the node that it leads from."""
+        return [(node, edge) for node, edges in self.edges.items() for edge in edges]
 
 
 @dataclass(eq=False)
 class Flow:
-    """Follows functions with what is known of values. `cells` numbers the words of memory that
-    count as masks do, by address. `vectors` has the entries of handlers by exception. `limited`
-    takes a call and its address, and gives it with what is known of its arguments besides.
+    """Follows functions of a program with what is known of values. `cells` are the addresses of the
+    words of memory that count as masks do. `vectors` has the entries of handlers by exception.
     """
 
+    program: Program
     disassembler: Disassembler
-    read: Read
-    outcomes: Outcomes
-    cells: Mapping[int, int]
-    named: Named
-    vectors: Mapping[int, int]
-    limited: Callable[[int, Called], Called]
-    followed: int = 0
+    cells: Sequence[int] = ()
+    vectors: Mapping[int, int] = field(default_factory=dict)
+    passed: int = field(default=0, init=False)
     """How many nodes were gone through so far."""
-    _bodies: dict[int, Body] = field(default_factory=dict)
+    _bodies: dict[int, Body] = field(default_factory=dict, init=False)
+
+    def outcomes(self, called: Called) -> Iterable[Outcome]:
+        """How a call comes back: with the masks as they were, where no more is known of it."""
+        return [Outcome(called.masks, None)]
+
+    def named(self, _address: int) -> Iterable[int]:
+        """The functions that the call through a pointer at an address may go to."""
+        return ()
+
+    def limited(self, _address: int, called: Called) -> Called:
+        """A call at an address with what is known of its arguments besides."""
+        return called
+
+    def solved(self, called: Called) -> Solved:
+        """The states of a function that is called with these masks and arguments. Raises
+        NoBoundError.
+        """
+        body, begin = self.body(called.entry), entry(called.arguments)
+        start = (called.entry, called.masks)
+        states, _ = self.states(body, {start: begin})
+        edges = {node: list(self.edges(body, node, state)) for node, state in states.items()}
+        return Solved(body, start, begin, states, edges)
 
     def body(self, entry: int) -> Body:
         """The blocks of the function at `entry`. Raises NoBoundError."""
@@ -154,7 +187,7 @@ class Flow:
         while waiting:
             node = heapq.heappop(waiting)[2]
             queued.discard(node)
-            self.followed += 1
+            self.passed += 1
             for edge in self.edges(body, node, states[node]):
                 target = edge.target
                 if target[0] in (RETURN, NOWHERE) or (
@@ -192,10 +225,7 @@ class Flow:
         block = body.blocks.get(node[0])
         if block is None:
             return
-        now, masks = state.copy(), node[1]
-        for code in block.instructions[:-1]:
-            now, masks = self._step(code, now, masks)
-        last = block.last
+        *_, (last, now, masks) = self.along(block, node, state)
         if last.service or last.call is not None or last.pointer:
             yield from self._call(block, last, now, masks)
         elif last.name in ("cbz", "cbnz"):
@@ -212,17 +242,14 @@ class Flow:
             for target, taken in block.after:
                 yield Edge((target, masks), now, taken, None)
 
-    def along(self, body: Body, node: Node, state: State) -> Iterator[tuple[Instruction, State]]:
-        """The instructions of a block, each with the state right before it."""
-        now, masks = state.copy(), node[1]
-        for code in body.blocks[node[0]].instructions:
-            yield code, now
-            now, masks = self._step(code, now, masks)
-
-    def at_end(self, body: Body, node: Node, state: State) -> State:
-        """The state right before the last instruction of a block."""
-        last = body.blocks[node[0]].last
-        return next(now for code, now in self.along(body, node, state) if code is last)
+    def along(self, block: Block, node: Node, state: State) -> Iterator[tuple[Instruction, State, Masks]]:
+        """The instructions of a block, each with state and masks right before it."""
+        now, masks, before = state.copy(), node[1], None
+        for code in block.instructions:
+            if before is not None:
+                now, masks = self._step(before, now, masks)
+            yield code, now, masks
+            before = code
 
     def _branch(
         self, body: Body, block: Block, last: Instruction, now: State, masks: Masks
@@ -235,20 +262,9 @@ class Flow:
         if block.ends:
             after = assume(now, last.condition) if last.condition else now
             if after is not None:
-                why_not = (
-                    ""
-                    if body.entry in self.vectors.values()
-                    else _stray(body, last, after, self._loaded_from)
-                )
+                why_not = "" if body.entry in self.vectors.values() else self._stray(body, last, after)
                 stray = Called(0, masks, why_not=why_not) if why_not else None
                 yield Edge((RETURN, masks), after, True, stray)
-
-    def _loaded_from(self, name: str) -> int | None:
-        """The base register of the load that gave a value its name; None if no load did."""
-        address, _, _ = name.removeprefix("@").partition(":")
-        operation = self.disassembler.instruction(int(address, 16))
-        loads = operation.name.startswith(("ldr", "ldm", "pop")) and operation.addressed
-        return min(operation.addressed) if loads else None
 
     def _call(self, block: Block, last: Instruction, now: State, masks: Masks) -> Iterator[Edge]:
         """A call, or SVC, whose handler comes back as a function does."""
@@ -309,87 +325,62 @@ class Flow:
         if self.cells and operation.memory is not None:
             cell = constant(address_of(operation.memory, now, operation.address))
             if cell is not None and cell in self.cells:
-                which = self.cells[cell]
+                which = self.cells.index(cell)
                 if operation.name == "str":
                     masks = masks.with_cell(which, constant(now.registers[operation.target]))
                 elif operation.name == "ldr" and masks.cells[which] is not None:
                     now.put(operation.target, number(masks.cells[which] or 0), "")
                     return now, masks
-        return step(operation, now, self.read), masks
+        return step(operation, now, self.program.read_only), masks
+
+    def _stray(self, body: Body, last: Instruction, now: State) -> str:
+        """Why a return does not go to where its function was called from, as that of longjmp();
+        empty if nothing in the code says so. What an unknown store may have hit is taken to be as
+        it was.
+        """
+        sp = now.registers[SP]
+        if sp is None or sp[0] != STACK:
+            return f"{body.name} goes on with another stack, and where it comes back is not known."
+        words = f"{body.name} returns to an address that it did not get from its caller."
+        target, moved = now.registers[LR], 0
+        if last.name != "bx":
+            if last.base != SP:
+                return words
+            moved, at = 4 * last.words, sp[1] + 4 * last.words - 4
+            if last.memory is not None:
+                moved, at = last.memory.post or 0, sp[1]
+            target = now.slots.get((at, 4)) if sp[1] == sp[2] else None
+        if sp[1] == sp[2] and sp[1] + moved:
+            return words
+        if target is None or target == _ENTRY_LR or target[0].startswith(("=", "j")):
+            return ""
+        if target[0].startswith("@"):
+            # Named by the instruction that gave it.
+            giver = self.disassembler.instruction(int(target[0][1:].partition(":")[0], 16))
+            loads = giver.name.startswith(("ldr", "ldm", "pop")) and giver.addressed
+            return words if loads and min(loads) != SP else ""
+        return words
 
     def _blocks(self, entry: int) -> Iterator[tuple[int, Block]]:
         graph = self.disassembler.flow(entry)
-        leaders = {entry}
-        for address, code in graph.instructions.items():
-            following = graph.after.get(address, [])
-            calls = code.call is not None or code.pointer or code.service
-            if len(following) != 1 or following[0][1] or calls or code.touches:
+        codes, leaders = graph.instructions, {entry}
+        for address, code in codes.items():
+            following = graph.after[address]
+            ends = address in graph.ends or address in graph.unknown
+            calls = code.call is not None or code.service
+            if len(following) != 1 or following[0][1] or calls or ends or code.touches:
                 leaders |= {target for target, _ in following}
-            if address in graph.ends or address in graph.unknown:
-                leaders.add(address + code.size)
-        for first in sorted(leaders & graph.instructions.keys()):
-            addresses = [first]
-            while True:
-                last = addresses[-1]
-                following = graph.after.get(last, [])
-                ends = last in graph.ends or last in graph.unknown
-                if ends or len(following) != 1 or following[0][1] or following[0][0] in leaders:
-                    break
-                if following[0][0] not in graph.instructions:
-                    break
-                addresses.append(following[0][0])
-            last = addresses[-1]
-            codes = tuple(graph.instructions[at] for at in addresses)
-            after = tuple(graph.after.get(last, ()))
-            yield first, Block(codes, after, last in graph.ends, graph.unknown.get(last, ""))
+        inner = codes.keys() - leaders
+        for first in sorted(leaders & codes.keys()):
+            block, following = [codes[first]], graph.after[first]
+            while following and following[0][0] in inner:
+                block.append(codes[following[0][0]])
+                following = graph.after[block[-1].address]
+            last = block[-1].address
+            yield (
+                first,
+                Block(tuple(block), tuple(following), last in graph.ends, graph.unknown.get(last, "")),
+            )
 
 
 _ENTRY_LR: Value = (f"r{LR}", 0, 0)
-
-
-def _stray(body: Body, last: Instruction, now: State, loaded_from: Callable[[str], int | None]) -> str:
-    """Why a return does not go to where its function was called from, as that of longjmp(); empty
-    if nothing in the code says so. What an unknown store may have hit is taken to be as it was.
-    """
-    sp = now.registers[SP]
-    if sp is None or sp[0] != STACK:
-        return f"{body.name} goes on with another stack, and where it comes back is not known."
-    words = f"{body.name} returns to an address that it did not get from its caller."
-    target, moved = now.registers[LR], 0
-    if last.name != "bx":
-        if last.base != SP:
-            return words
-        moved, at = 4 * last.words, sp[1] + 4 * last.words - 4
-        if last.memory is not None:
-            moved, at = last.memory.post or 0, sp[1]
-        target = now.slots.get((at, 4)) if sp[1] == sp[2] else None
-    if sp[1] == sp[2] and sp[1] + moved:
-        return words
-    if target is None or target == _ENTRY_LR or target[0].startswith(("=", "j")):
-        return ""
-    if target[0].startswith("@"):
-        return words if loaded_from(target[0]) not in (None, SP) else ""
-    return words
-
-
-@dataclass(eq=False)
-class Solved:
-    """A function from its entry on, with certain masks and arguments.
-
-    `begin` holds at the node `start`. `states` and `edges` are those of all nodes that it reaches.
-    """
-
-    body: Body
-    start: Node
-    begin: State
-    states: dict[Node, State]
-    edges: dict[Node, list[Edge]]
-
-
-def solve(flow: Flow, body: Body, masks: Masks, arguments: tuple[Value, ...]) -> Solved:
-    """The states of a function that is called with these masks and arguments."""
-    start = (body.entry, masks)
-    begin = entry(arguments)
-    states, _ = flow.states(body, {start: begin})
-    edges = {node: list(flow.edges(body, node, state)) for node, state in states.items()}
-    return Solved(body, start, begin, states, edges)

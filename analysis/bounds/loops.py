@@ -29,7 +29,6 @@ from analysis.bounds.values import (
     signed,
     unsigned,
 )
-from analysis.explain.program import Program
 
 _MOST_IN_VAIN = 4
 """The laps of a loop that nothing limited so often, by other calls, are not gone through again."""
@@ -72,24 +71,23 @@ class Stated:
 class Loops:
     """The loops of a program, each asked for once."""
 
-    program: Program
     flow: Flow
     stated: Stated
-    _known: dict[tuple[int, Node, frozenset[Node]], tuple[Solved, int | str]] = field(default_factory=dict)
+    _known: dict[tuple[Solved, Node, frozenset[Node]], int | str] = field(default_factory=dict)
     _in_vain: Counter[int] = field(default_factory=Counter)
     """How often nothing limited a loop, by the address of its head."""
 
     def passes(self, solved: Solved, head: Node, inner: set[Node]) -> int | str:
         """How often the head of a loop is passed, or why that is not known."""
-        key = (id(solved), head, frozenset(inner))
+        key = (solved, head, frozenset(inner))
         if key not in self._known:
-            self._known[key] = (solved, self._passes(solved, head, inner))
-        return self._known[key][1]
+            self._known[key] = self._passes(solved, head, inner)
+        return self._known[key]
 
     def _passes(self, solved: Solved, head: Node, inner: set[Node]) -> int | str:
-        blocks = solved.body.blocks
+        blocks, program = solved.body.blocks, self.flow.program
         addresses = [code.address for node in inner for code in blocks[node[0]].instructions]
-        lines = {line for line in map(self.program.source_line, addresses) if line}
+        lines = {line for line in map(program.source_line, addresses) if line}
         passes = self.stated.passes(solved.body.name, lines)
         if passes is not None:
             return passes
@@ -100,7 +98,7 @@ class Loops:
         if isinstance(hint, int):
             # After the last lap the condition may be looked at once more.
             return hint + 1
-        place = self.program.source_line(head[0]) or self.program.place(head[0])
+        place = program.source_line(head[0]) or program.place(head[0])
         return f"The loop at {place} in {solved.body.name}: {hint or 'nothing in the code limits it'}."
 
     def _by_code(self, solved: Solved, head: Node, inner: set[Node]) -> int | None:
@@ -119,7 +117,7 @@ class Loops:
 
     def _within(self, solved: Solved, head: Node, inner: set[Node]) -> int | None:
         """The same from each lap of the loop around it, which may count for this one."""
-        around = [(it, nodes) for of, it, nodes in self._known if of == id(solved) and inner < nodes]
+        around = [(it, nodes) for of, it, nodes in self._known if of is solved and inner < nodes]
         if not around:
             return None
         outer, nodes = min(around, key=lambda loop: len(loop[1]))
@@ -166,8 +164,7 @@ class _Test(NamedTuple):
 def _at_entry(solved: Solved, head: Node, inner: set[Node]) -> State | None:
     """What holds at the head when the loop is entered."""
     states = [solved.begin] if head == solved.start else []
-    for node, edges in solved.edges.items():
-        states += [edge.state for edge in edges if edge.target == head and node not in inner]
+    states += [edge.state for node, edge in solved.ways if edge.target == head and node not in inner]
     return reduce(merge, states) if states else None
 
 
@@ -224,7 +221,7 @@ def _test(flow: Flow, body: Body, node: Node, inner: set[Node], state: State) ->
     if len(stays) != 1 or not leaves or stays & leaves:
         return
     goes_on = stays.pop()
-    at_end = flow.at_end(body, node, state)
+    *_, (_, at_end, _) = flow.along(block, node, state)
     if last.name in ("cbz", "cbnz"):
         is_zero = goes_on == (last.name == "cbz")
         yield _Test(at_end.registers[last.target], number(0), "eq" if is_zero else "ne")
@@ -333,10 +330,10 @@ def _unrolled(
     """The laps of a loop one by one: what holds at the nodes of each; None if they do not come to
     an end.
     """
-    name, begun = f"j{head[0]:x}", flow.followed
+    name, begun = f"j{head[0]:x}", flow.passed
     state, laps = first.copy(), list[dict[Node, State]]()
     state.named(name)
-    while flow.followed - begun < _MOST_STEPS:
+    while flow.passed - begun < _MOST_STEPS:
         states, back = flow.states(solved.body, {head: state}, inner, head)
         laps.append(states)
         if back is None:

@@ -8,7 +8,7 @@ beginnings, and each way from block to block has its own cost.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable
+from collections.abc import Hashable
 from contextlib import suppress
 from dataclasses import dataclass, field, fields, replace
 from functools import partial, reduce
@@ -18,12 +18,11 @@ from typing import NamedTuple
 from analysis.bounds.caches import AHEAD_BYTES, CODE_END, COLD, UNKNOWN, Fetch, Hot, Kept, Lines
 from analysis.bounds.costs import Costs, Memory, divide_cycles
 from analysis.bounds.effects import accessed, accessed_zeros, divided
-from analysis.bounds.flow import NOWHERE, RETURN, Called, Edge, Flow, Node, Solved
+from analysis.bounds.flow import NOWHERE, RETURN, Edge, Flow, Node, Solved
 from analysis.bounds.graph import PC, Instruction
 from analysis.bounds.state import State
 from analysis.bounds.values import SRAM, STACK, Value, constant
 from analysis.errors import NoBoundError
-from analysis.explain.program import Program
 
 _WORD_BYTES = 4
 _MOST_BEGINNINGS = 8
@@ -153,7 +152,7 @@ def _counted(solved: Solved) -> Cycles:
     blocks = solved.body.blocks
     return Cycles(
         cost={node: len(blocks[node[0]].instructions) if node[0] in blocks else 0 for node in solved.states},
-        steps={(node, way_of(edge)): 0 for node, edges in solved.edges.items() for edge in edges},
+        steps={(node, way_of(edge)): 0 for node, edge in solved.ways},
     )
 
 
@@ -172,7 +171,7 @@ def _on_one_bus(flow: Flow, costs: Costs, solved: Solved) -> Cycles:
     cycles, waits = Cycles(), costs.read_cycles - 1
     for node in solved.states:
         block, total, last_word = solved.body.blocks.get(node[0]), 0, None
-        for code, state in flow.along(solved.body, node, solved.states[node]) if block else ():
+        for code, state, _ in flow.along(block, node, solved.states[node]) if block else ():
             words = range(code.address // _WORD_BYTES, (code.address + code.size - 1) // _WORD_BYTES + 1)
             if code.address < CODE_END:
                 total += waits * sum(word != last_word for word in words)
@@ -338,8 +337,8 @@ class _Function:
     def _instructions(self, node: Node) -> list[_Passed]:
         """The instructions of a block."""
         if node not in self._ways:
-            along = self.flow.along(self.solved.body, node, self.solved.states[node])
-            self._ways[node] = [self._passed_in(code, state) for code, state in along]
+            along = self.flow.along(self.solved.body.blocks[node[0]], node, self.solved.states[node])
+            self._ways[node] = [self._passed_in(code, state) for code, state, _ in along]
         return self._ways[node]
 
     def _passed_in(self, code: Instruction, state: State) -> _Passed:
@@ -451,17 +450,15 @@ def _block(address: Value) -> int | None:
 
 @dataclass(eq=False)
 class Timed:
-    """What blocks cost, worked out once. `solve` gives what holds in a function that is called."""
+    """What blocks cost, worked out once."""
 
-    program: Program
     flow: Flow
     costs: Costs
-    solve: Callable[[Called], Solved]
-    _cycles: dict[tuple[int, Hot], Cycles] = field(default_factory=dict)
-    _footprints: dict[int, Lines] = field(default_factory=dict)
+    _cycles: dict[tuple[Solved, Hot], Cycles] = field(default_factory=dict)
+    _footprints: dict[Solved, Lines] = field(default_factory=dict)
 
     def cycles(self, solved: Solved, hot: Hot) -> Cycles:
-        key = (id(solved), hot)
+        key = (solved, hot)
         if key not in self._cycles:
             costs = replace(self.costs, hot_code=hot.code, hot_data=hot.data)
             if costs.counts:
@@ -496,16 +493,15 @@ class Timed:
             if called is None or edge.target[0] == NOWHERE:
                 continue
             of_call = UNKNOWN
-            if not called.why_not and self.program.function_at(called.entry) is not None:
+            if not called.why_not and self.flow.program.function_at(called.entry) is not None:
                 with suppress(NoBoundError):
-                    of_call = self.all_lines(self.solve(called._replace(arguments=(None,) * 4)))
+                    of_call = self.all_lines(self.flow.solved(called._replace(arguments=(None,) * 4)))
             lines |= of_call
         return lines
 
     def all_lines(self, solved: Solved) -> Lines:
         """The lines that a function reads, with those of what it calls."""
-        if id(solved) not in self._footprints:
-            self._footprints[id(solved)] = UNKNOWN  # if it calls itself
-            of_nodes = map(partial(self._lines_of, solved), solved.states)
-            self._footprints[id(solved)] = reduce(or_, of_nodes)
-        return self._footprints[id(solved)]
+        if solved not in self._footprints:
+            self._footprints[solved] = UNKNOWN  # if it calls itself
+            self._footprints[solved] = reduce(or_, map(partial(self._lines_of, solved), solved.states))
+        return self._footprints[solved]

@@ -48,10 +48,12 @@ class Sections:
         program, stated = self.program, self.statements
         disassembler = Disassembler(program, stated.never)
         self._calls = Calls(program, disassembler, self.cells, stated.untaken, self.vectors)
-        self._contexts = Contexts(program, disassembler, self._calls, self.cells, stated, self.vectors)
-        self._loops = Loops(program, self._contexts.flow, stated)
-        self._timed = Timed(program, self._contexts.flow, self.costs, self._contexts.solve)
-        self._cut = Cut(program, self.costs, self._timed, self._called_ways, self._contexts.strays)
+        self._contexts = Contexts(
+            program, disassembler, self.cells, self.vectors, calls=self._calls, statements=stated
+        )
+        self._loops = Loops(self._contexts, stated)
+        self._timed = Timed(self._contexts, self.costs)
+        self._cut = Cut(self._contexts, self._timed, self._called_ways)
         self._pricing: list[int] = []
         # Those that are stated to call themselves so often; none may end or begin a section.
         self._recursions = {
@@ -99,7 +101,7 @@ class Sections:
         owners = self.program.functions_named(section.owner)
         if not cycles or self._calls.floating_in_handlers.isdisjoint(owner.address for owner in owners):
             return section
-        holder, flow = self.program.function_at(section.begin.address), self._contexts.flow
+        holder, flow = self.program.function_at(section.begin.address), self._contexts
         assert holder is not None
         place = flow.body(holder.address), flow.disassembler.instruction(section.begin.address)
         return replace(section, price=section.price + Price(cycles, place=place))
@@ -115,7 +117,7 @@ class Sections:
         """The longest way in the function at `entry` from where it calls the function at `begin` to
         where it calls that at `end`, with both. Raises NoBoundError if there is none.
         """
-        solved = self._contexts.solve(self._contexts.context(self._contexts.plain(entry)))
+        solved = self._contexts.solved(self._contexts.context(self._contexts.plain(entry)))
         part = self._cut.part(solved, HANDLER, COLD)
         blocks = solved.body.blocks
         starts: dict[Node, list[Price]] = {}
@@ -144,7 +146,7 @@ class Sections:
 
     def called_between(self, entry: int, begin: int, end: int) -> set[int]:
         """The entries of all functions that may be called on the way of marked(), and come back."""
-        solved = self._contexts.solve(self._contexts.context(self._contexts.plain(entry)))
+        solved = self._contexts.solved(self._contexts.context(self._contexts.plain(entry)))
         blocks, edges = solved.body.blocks, solved.edges
         calls = {node: blocks[node[0]].last.call for node in edges if node[0] in blocks}
         inside = reached(
@@ -171,7 +173,7 @@ class Sections:
         if key not in self._segments:
             self._pricing.append(entry)
             try:
-                segments = self._least_ways(self._contexts.solve(called), kind, hot)
+                segments = self._least_ways(self._contexts.solved(called), kind, hot)
             finally:
                 self._pricing.pop()
             if calls is not None:
@@ -279,7 +281,7 @@ class Sections:
     ) -> None:
         section = self._sections.get((kind, begin, end))
         if section is None or dearness(price) > dearness(section.price):
-            owner = self._contexts.flow.body(entry).name
+            owner = self._contexts.body(entry).name
             self._sections[kind, begin, end] = Section(kind, level, owner, begin, end, price)
 
 

@@ -16,7 +16,7 @@ from typing import Annotated, Any, ClassVar, Literal, NamedTuple, Self, TypeVar
 from pydantic import Field, model_validator
 
 from analysis.bounds.calls import Calls
-from analysis.bounds.flow import Flow, Outcome, solve
+from analysis.bounds.flow import Called, Flow
 from analysis.bounds.graph import Disassembler
 from analysis.bounds.loops import Stated
 from analysis.bounds.state import Masks
@@ -246,20 +246,12 @@ def largest_item(program: Program, made_by: Mapping[str, int]) -> int | None:
         for function in program.functions_named(name)
     }
     disassembler = Disassembler(program)
-    flow = Flow(
-        disassembler,
-        program.read_only,
-        lambda called: [Outcome(called.masks, None)],
-        {},
-        lambda _: (),
-        {},
-        lambda _, called: called,
-    )
+    flow = Flow(program, disassembler)
     sizes: list[int | None] = []
     for caller, callees in Calls(program, disassembler, (), frozenset(), {}).callees.items():
         if makers.keys() & callees:
-            solved = solve(flow, flow.body(caller), Masks(), (None,) * 4)
-            calls = (edge.called for edges in solved.edges.values() for edge in edges if edge.called)
+            solved = flow.solved(Called(caller, Masks()))
+            calls = (edge.called for _, edge in solved.ways if edge.called)
             sizes += [constant(call.arguments[makers[call.entry]]) for call in calls if call.entry in makers]
     constants = [size for size in sizes if size is not None]
     return max(constants, default=None) if len(constants) == len(sizes) else None
