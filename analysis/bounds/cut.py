@@ -12,7 +12,8 @@ from typing import NamedTuple
 from analysis.bounds.caches import Hot, Kept
 from analysis.bounds.calls import Contexts
 from analysis.bounds.flow import NOWHERE, RETURN, Called, Edge, Node, Solved
-from analysis.bounds.pipeline import Timed, way_of
+from analysis.bounds.graph import Instruction
+from analysis.bounds.pipeline import Timed
 from analysis.bounds.price import NOTHING, Price, most
 from analysis.bounds.state import HANDLER, Masks
 from analysis.errors import NoBoundError
@@ -86,24 +87,21 @@ class Part:
     cached: Kept
     successors: dict[Node, dict[Node, Price]] = field(default_factory=dict)
     cost: dict[Node, Price] = field(default_factory=dict)
-    why_not: dict[Node, set[str]] = field(default_factory=dict)
+    why_not: dict[Node, set[str]] = field(default_factory=lambda: defaultdict(set))
+    """Why nobody knows how long it takes from a node on."""
     sources: list[Source] = field(default_factory=list)
     sinks: dict[Node, list[Sink]] = field(default_factory=lambda: defaultdict(list))
-
-    def doubt(self, node: Node, *words: str) -> None:
-        """Keeps why nobody knows how long it takes from a node on."""
-        self.why_not.setdefault(node, set()).update(words)
 
 
 @dataclass(eq=False)
 class Cut:
-    """Cuts functions of one program. `called_ways` gives the ways of what the call at an address
+    """Cuts functions of one program. `called_ways` gives the ways of what a call by an instruction
     goes to, or raises NoBoundError.
     """
 
     contexts: Contexts
     timed: Timed
-    called_ways: Callable[[Called, str, bool, int, Hot], Segments]
+    called_ways: Callable[[Called, str, bool, Instruction, Hot], Segments]
 
     def part(self, solved: Solved, kind: str, hot: Hot) -> Part:
         """The blocks of a function."""
@@ -118,60 +116,49 @@ class Cut:
             part.successors[node] = {}
             if block is None:
                 place = self.contexts.program.place(node[0])
-                part.doubt(node, f"{place} is reached, and is no code of {body.name}.")
+                part.why_not[node].add(f"{place} is reached, and is no code of {body.name}.")
                 part.cost[node] = NOTHING
                 continue
             cost = self.timed.cycles(solved, part.cached.hot[node]).cost[node]
             part.cost[node] = Price(cost, place=(body, node[0]), passes=1)
             if block.why_not and not block.last.pointer:
-                part.doubt(node, block.why_not)
+                part.why_not[node].add(block.why_not)
             for edge in solved.edges[node]:
-                own = Price(self.timed.costs.own(block.last), place=(body, block.last), passes=1)
-                step = Price(self._step(part, node, edge), place=own.place)
-                if edge.called is None:
-                    self._edge(part, node, edge, step, own)
-                else:
-                    self._call(part, node, edge, edge.called, step, own)
+                self._edge(part, node, edge)
         return part
 
-    def _edge(self, part: Part, node: Node, edge: Edge, step: Price, own: Price) -> None:
-        target, code = edge.target, part.solved.body.blocks[node[0]].last
-        inside, stays = node[1].holds(part.kind), target[1].holds(part.kind)
-        if inside and not stays:
+    def _edge(self, part: Part, node: Node, edge: Edge) -> None:
+        """A way on from a block, with what is called on it."""
+        code, kind = part.solved.body.blocks[node[0]].last, part.kind
+        target, called = edge.target, edge.called
+        own = Price(self.timed.costs.own(code), place=(part.solved.body, code), passes=1)
+        step = Price(self._step(part, node, edge), place=own.place)
+        inside, nowhere = node[1].holds(kind), target[0] == NOWHERE
+        stays, through = target[1].holds(kind) and not nowhere, Way(None, None, target[1])
+        ways: Segments = {}
+        if called is not None:
+            if nowhere and inside and called.entry:
+                part.why_not[node] |= self.contexts.strays(called.entry)
+            if kind == HANDLER and nowhere:
+                # Nothing in there ends the way, and nothing comes back.
+                return
+            try:
+                ways = self.called_ways(called, kind, inside, code, part.cached.hot[node])
+            except NoBoundError as error:
+                ways = {through: Price(why_not=frozenset((str(error),)))}
+                if inside and nowhere:
+                    part.why_not[node].add(str(error))
+        elif inside and not stays:
             part.sinks[node].append(Sink(Mark(code.address), target[1], step))
-        elif stays and target[0] == RETURN:
-            part.sinks[node].append(Sink(None, target[1], step))
-        elif inside:
-            most(part.successors[node], target, step)
-        elif stays:
+        elif stays and not inside:
             late = Price(self._late(part.solved, node), place=own.place)
             part.sources.append(Source(target, Mark(code.address), own + late + step))
-
-    def _call(self, part: Part, node: Node, edge: Edge, called: Called, step: Price, own: Price) -> None:
-        target, kind, code = edge.target, part.kind, part.solved.body.blocks[node[0]].last
-        inside, returns, nowhere = node[1].holds(kind), target[0] == RETURN, target[0] == NOWHERE
-        stays = target[1].holds(kind) and not nowhere
-        if nowhere and inside and called.entry:
-            part.doubt(node, *self.contexts.strays(called.entry))
-        if kind == HANDLER and nowhere:
-            # Nothing in there ends the way, and nothing comes back.
-            return
-        try:
-            ways = self.called_ways(called, kind, inside, code.address, part.cached.hot[node])
-        except NoBoundError as error:
-            ways = {Way(None, None, target[1]): Price(why_not=frozenset((str(error),)))}
-            if inside and nowhere:
-                part.doubt(node, str(error))
-        if code.service:
-            # With the masks as they are behind the handler that SVC enters.
-            before, ways = ways, {}
-            for way, price in before.items():
-                masks = way.masks and way.masks._replace(faultmask=0)
-                most(ways, way._replace(masks=masks), price)
         if inside and stays:
-            none = f"No way through {self.contexts.program.place(called.entry)} was found."
-            price = ways.get(Way(None, None, target[1]), Price(why_not=frozenset((none,)))) + step
-            if returns:
+            price = step
+            if called is not None:
+                none = f"No way through {self.contexts.program.place(called.entry)} was found."
+                price = ways.get(through, Price(why_not=frozenset((none,)))) + step
+            if target[0] == RETURN:
                 part.sinks[node].append(Sink(None, target[1], price))
             else:
                 most(part.successors[node], target, price)
@@ -180,7 +167,7 @@ class Cut:
                 part.sinks[node].append(Sink(end.called_from(code.address), target[1], own + step + price))
             if stays and begin is not None and end is None and masks == target[1]:
                 part.sources.append(Source(target, begin.called_from(code.address), price + step))
-                if returns:
+                if target[0] == RETURN:
                     # A tail call: what it begins, this function leaves begun.
                     part.sinks[target].append(Sink(None, target[1], NOTHING))
 
@@ -212,14 +199,14 @@ class Cut:
 
     def _step(self, part: Part, node: Node, edge: Edge) -> int:
         """The cycles of an edge; with the first reads of a loop that it enters."""
-        hot, target, way = part.cached.hot[node], edge.target, way_of(edge)
+        hot, target = part.cached.hot[node], edge.target
         cycles = self.timed.cycles(part.solved, hot)
         hot_there = part.cached.hot.get(target, hot)
-        if (node, way) not in cycles.steps:
-            part.doubt(node, "A lap leads where the loop does not.")
+        if id(edge) not in cycles.steps:
+            part.why_not[node].add("A lap leads where the loop does not.")
             return 0
         if hot_there == hot:
-            return cycles.steps[node, way] + part.cached.enters(node, target)
+            return cycles.steps[id(edge)] + part.cached.enters(node, target)
         # The next node begins in ways that are none of this one's.
         dearest = self.timed.cycles(part.solved, hot_there).dearest.get(target, 0)
-        return cycles.ways[node, way] + dearest + part.cached.enters(node, target)
+        return cycles.ways[id(edge)] + dearest + part.cached.enters(node, target)

@@ -8,7 +8,7 @@ from __future__ import annotations
 import operator
 from collections.abc import Callable
 
-from analysis.bounds.graph import PC, SP, Instruction, Memory, Operand
+from analysis.bounds.graph import OF_ZERO, PC, SP, Instruction, Memory, Operand
 from analysis.bounds.state import Flags, State, assume, merge
 from analysis.bounds.values import (
     STACK,
@@ -27,12 +27,12 @@ from analysis.bounds.values import (
 Read = Callable[[int, int], int | None]
 """Takes an address and a number of bytes, and gives what never changes there; None if it may."""
 
-_SIZES = {
+SIZES = {
     **dict.fromkeys(("ldr", "ldrex", "ldrt", "str", "strt", "ldrd", "strd"), 4),
     **dict.fromkeys(("ldrh", "ldrht", "strh", "strht"), 2),
     **dict.fromkeys(("ldrb", "ldrbt", "strb", "strbt"), 1),
-    "ldrsb": -1,
-    "ldrsh": -2,
+    **dict.fromkeys(("ldrsh", "ldrsht"), -2),
+    **dict.fromkeys(("ldrsb", "ldrsbt"), -1),
 }
 """Bytes of loads and stores of one register, of two each; negative where they extend the sign."""
 
@@ -48,14 +48,27 @@ def step(operation: Instruction, state: State, read: Read) -> State:
     if not operation.condition:
         _do(operation, state, read)
         return state
-    done = assume(state, operation.condition)
-    left = assume(state, operation.condition, holds=False)
+    done, left = decided(operation, state), decided(operation, state, holds=False)
     if done is not None:
         _do(operation, done, read)
     if done is None or left is None:
         only = done or left
         return state if only is None else only
     return merge(done, left)
+
+
+def flags_of(operation: Instruction, state: State) -> Flags | None:
+    """The flags that an instruction goes by; CBZ and CBNZ compare a register themselves."""
+    if operation.name in OF_ZERO:
+        return Flags(state.registers[operation.target], operation.target)
+    return state.flags
+
+
+def decided(operation: Instruction, state: State, holds: bool = True) -> State | None:
+    """The state where an instruction's condition holds, or does not; None if that cannot be."""
+    if operation.condition:
+        return assume(state, flags_of(operation, state), operation.condition, holds)
+    return state if holds else None
 
 
 def address_of(memory: Memory, state: State, here: int) -> Value:
@@ -152,7 +165,7 @@ _KEEPS_ZEROS = ("add", "addw", "sub", "subw", "rsb", "orr", "eor", "mov", "uxtb"
 
 def _change(operation: Instruction, state: State, read: Read) -> None:
     name = operation.name
-    if name in _SIZES if operation.memory else operation.listed:
+    if name in SIZES if operation.memory else operation.listed:
         _transfer(operation, state, read)
     elif name in ("cmp", "cmn", "tst", "teq"):
         _compare(operation, state)
@@ -178,7 +191,7 @@ def _transfer(operation: Instruction, state: State, read: Read) -> None:
     loads = not operation.stores
     fresh, single = f"@{operation.address:x}", 0
     if memory is not None:
-        single = 0 if name in ("ldrd", "strd") else _SIZES[name]
+        single = 0 if name in ("ldrd", "strd") else SIZES[name]
         at, moves = address_of(memory, state, operation.address), memory.writeback
         by = memory.offset if memory.post is None else memory.post
     else:
@@ -228,14 +241,12 @@ def _compare(operation: Instruction, state: State) -> None:
     left, right = operation.operands[0], operation.operands[-1]
     a, b = _value(left, state), _value(right, state)
     if operation.name == "cmp":
-        state.flags = Flags("compare", a, b, _where(left), _where(right))
-        return
-    if operation.name == "cmn":
+        state.flags = Flags(minus(a, b), None, a, b, _where(left), _where(right))
+    elif operation.name == "cmn":
         b = minus(number(0), b)
-        state.flags = Flags("compare", a, b, _where(left))
-        return
-    value = _and(a, b) if operation.name == "tst" else _exclusive(a, b)
-    state.flags = Flags("result", value, number(0))
+        state.flags = Flags(minus(a, b), None, a, b, _where(left))
+    else:
+        state.flags = Flags(_and(a, b) if operation.name == "tst" else _exclusive(a, b))
 
 
 def _where(operand: Operand) -> int | None:
@@ -266,10 +277,9 @@ def _compute(operation: Instruction, state: State) -> None:
     if operation.sets_flags and name == "sub" and len(sources) == 2:
         source = operands[-2]
         left_in = _where(source) if source.register != target else None
-        state.flags = Flags("compare", sources[0], sources[1], left_in, None, target)
+        state.flags = Flags(value, target, sources[0], sources[1], left_in)
     elif operation.sets_flags:
-        left = state.registers[target] if value is None else value
-        state.flags = Flags("result", left, number(0), target)
+        state.flags = Flags(state.registers[target] if value is None else value, target)
     if copied is not None and copied in state.copies and target < PC:
         state.copies[target] = state.copies[copied]
     if target == SP and (state.registers[SP] or ("",))[0] != STACK:

@@ -11,17 +11,15 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from analysis.bounds.effects import address_of, step
+from analysis.bounds.effects import address_of, decided, step
 from analysis.bounds.graph import LR, PC, SP, Disassembler, Instruction
 from analysis.bounds.state import (
     HARD_FAULT,
     SERVICE_CALL,
     Masks,
     State,
-    assume,
     covers,
     entry,
-    is_zero,
     merge,
     written,
 )
@@ -228,11 +226,6 @@ class Flow:
         *_, (last, now, masks) = self.along(block, node, state)
         if last.service or last.call is not None or last.pointer:
             yield from self._call(block, last, now, masks)
-        elif last.name in ("cbz", "cbnz"):
-            for target, taken in block.after:
-                after = is_zero(now, last.target, taken == (last.name == "cbz"))
-                if after is not None:
-                    yield Edge((target, masks), after, taken, None)
         elif last.touches:
             yield from self._mask(block, last, now, masks)
         elif block.ends or any(taken for _, taken in block.after):
@@ -256,11 +249,11 @@ class Flow:
     ) -> Iterator[Edge]:
         """A branch, or a return, with or without a condition."""
         for target, taken in block.after:
-            after = assume(now, last.condition, taken) if last.condition else now
+            after = decided(last, now, taken)
             if after is not None:
                 yield Edge((target, masks), after, taken, None)
         if block.ends:
-            after = assume(now, last.condition) if last.condition else now
+            after = decided(last, now)
             if after is not None:
                 why_not = "" if body.entry in self.vectors.values() else self._stray(body, last, after)
                 stray = Called(0, masks, why_not=why_not) if why_not else None
@@ -268,8 +261,7 @@ class Flow:
 
     def _call(self, block: Block, last: Instruction, now: State, masks: Masks) -> Iterator[Edge]:
         """A call, or SVC, whose handler comes back as a function does."""
-        done = assume(now, last.condition) if last.condition else now
-        left = assume(now, last.condition, holds=False) if last.condition else None
+        done, left = decided(last, now), decided(last, now, holds=False)
         following = [target for target, taken in block.after if not taken]
         for called in () if done is None else self._targets(last, done, masks):
             assert done is not None

@@ -23,6 +23,8 @@ _NUMBERS |= {"sb": 9, "sl": 10, "fp": 11, "ip": 12, "sp": 13, "lr": 14, "pc": 15
 SP, LR, PC = 13, 14, 15
 MASK_NAMES = {"primask", "basepri", "basepri_max", "faultmask"}
 _CONDITIONS = ("eq", "ne", "hs", "lo", "mi", "pl", "vs", "vc", "hi", "ls", "ge", "lt", "gt", "le")
+OF_ZERO = {"cbz": "eq", "cbnz": "ne"}
+"""Branches that compare a register with zero, and by which condition."""
 INVERSE = {condition: _CONDITIONS[number ^ 1] for number, condition in enumerate(_CONDITIONS)}
 
 
@@ -62,7 +64,8 @@ class Instruction:
     """One instruction. `name` has neither a condition nor the letter that sets flags. `kind` names
     its row of the cost table (costs.py).
 
-    `condition` is "" for one that always executes, and `conditional` are those in an IT block.
+    `condition` is "" for one that always executes, and `conditional` are those in an IT block. That
+    of CBZ and CBNZ is of their register.
     A load or store transfers the registers `listed`, from or to an address made of the register
     `base` at the least. `words` is how many words these are; all others transfer none.
     `literal` is the address that a load relative to the PC reads. `system` names the special
@@ -195,7 +198,7 @@ def lift(instruction: capstone.CsInsn, conditional: bool) -> Instruction:
         kind=kind,
         base=base,
         listed=tuple(listed),
-        condition=("", *_CONDITIONS, "")[instruction.cc],
+        condition=OF_ZERO.get(mnemonic) or ("", *_CONDITIONS, "")[instruction.cc],
         conditional=conditional,
         sets_flags=bool(instruction.update_flags),
         operands=tuple(lifted),
@@ -301,14 +304,13 @@ class Disassembler:
                 pointer = why_not if instruction.id in (arm.ARM_INS_BLX, arm.ARM_INS_BX) else ""
                 # BLX comes back; a branch through a register is the function's last act.
                 ends = bool(pointer) and instruction.id != arm.ARM_INS_BLX
-            may_fall = lifted.name in ("cbz", "cbnz") or bool(lifted.condition)
-            if self._never and may_fall and self._program.source_line(address) in self._never:
+            if self._never and lifted.condition and self._program.source_line(address) in self._never:
                 targets = []
             graph.instructions[address] = replace(lifted, call=call, pointer=pointer)
             if ends:
                 graph.ends.add(address)
             stops = bool(why_not) and not pointer
-            falls = not (ends or targets or stops) or lifted.conditional or may_fall
+            falls = not (ends or targets or stops) or lifted.conditional or bool(lifted.condition)
             following = address + lifted.size
             graph.after[address] = [(target, True) for target in targets]
             if falls:
@@ -339,7 +341,7 @@ class Disassembler:
             return [], False, lifted.operands[0].number
         if name == "blx":
             raise NoBoundError(f"{place} calls through a pointer ({instruction.op_str}).")
-        if name in ("cbz", "cbnz"):
+        if name in OF_ZERO:
             return [lifted.operands[1].number], False, None
         if name == "b":
             target = lifted.operands[0].number

@@ -14,6 +14,7 @@ from dataclasses import dataclass, field, replace
 from functools import reduce
 from typing import NamedTuple
 
+from analysis.bounds.effects import SIZES, flags_of
 from analysis.bounds.flow import Body, Flow, Node, Solved
 from analysis.bounds.graph import INVERSE, SP
 from analysis.bounds.longest import reached
@@ -41,7 +42,6 @@ OF_A_LENGTH = ("memcpy", "memmove", "memset")
 _LENGTH = 2
 """The register of that argument (AAPCS, 6.4)."""
 _LONGEST_BYTES = 1 << 20
-_STORED_BYTES = {"str": 4, "strh": 2, "strb": 1, "strd": 8, "vstr": 4, "strt": 4}
 
 
 @dataclass
@@ -143,9 +143,9 @@ def _written(solved: Solved, head: Node, inner: set[Node]) -> int | None:
     codes = [code for node in each_lap for code in solved.body.blocks[node[0]].instructions]
     # The bytes that they always write.
     stored = sum(
-        4 * code.words if code.name.startswith("stm") else _STORED_BYTES.get(code.name, 0)
+        code.words * SIZES.get(code.name, 4 * code.name.startswith(("stm", "vst")))
         for code in codes
-        if not code.condition
+        if code.stores and not code.condition
     )
     return most // stored + 1 if stored and most < _LONGEST_BYTES else None
 
@@ -222,20 +222,18 @@ def _test(flow: Flow, body: Body, node: Node, inner: set[Node], state: State) ->
         return
     goes_on = stays.pop()
     *_, (_, at_end, _) = flow.along(block, node, state)
-    if last.name in ("cbz", "cbnz"):
-        is_zero = goes_on == (last.name == "cbz")
-        yield _Test(at_end.registers[last.target], number(0), "eq" if is_zero else "ne")
-        return
-    flags = at_end.flags
+    flags = flags_of(last, at_end)
     if not last.condition or flags is None:
         return
     condition = last.condition if goes_on else INVERSE[last.condition]
+    is_result = flags.left is None and flags.right is None
     if condition in ("mi", "pl"):
         condition = "lt" if condition == "mi" else "ge"
-    elif flags.kind == "result" and condition not in ("eq", "ne"):
+    elif is_result and condition not in ("eq", "ne"):
         return
     if condition in MIRRORED:
-        yield _Test(flags.left, flags.right, condition)
+        left, right = (flags.result, number(0)) if is_result else (flags.left, flags.right)
+        yield _Test(left, right, condition)
 
 
 def is_on_each_lap(node: Node, head: Node, inner: set[Node], successors: dict[Node, list[Node]]) -> bool:
@@ -313,15 +311,13 @@ def _until_past(condition: str, start: Value, limit: Value, moves: tuple[int, in
         (low, high), (least, most) = view(start), view(limit)
         bottom, top = (-SIGN, SIGN - 1) if condition in SIGNED else (0, WORD - 1)
     slow, fast = moves
-    if condition in ("lo", "lt", "ls", "le"):
-        also = int(condition in ("ls", "le"))
-        if slow <= 0 or most - 1 + also + fast > top:
-            return None
-        return max(0, -(-(most + also - low) // slow))
-    also = int(condition in ("hs", "ge"))
-    if fast >= 0 or least + 1 - also + slow < bottom:
+    if condition in ("hi", "gt", "hs", "ge"):
+        # Downwards is upwards with all signs changed.
+        low, most, slow, fast, top = -high, -least, -fast, -slow, -bottom
+    also = condition in ("ls", "le", "hs", "ge")
+    if slow <= 0 or most - 1 + also + fast > top:
         return None
-    return max(0, -(-(high + also - least) // -fast))
+    return max(0, -(-(most + also - low) // slow))
 
 
 def _unrolled(

@@ -17,7 +17,7 @@ from typing import NamedTuple
 
 from analysis.bounds.caches import AHEAD_BYTES, CODE_END, COLD, UNKNOWN, Fetch, Hot, Kept, Lines
 from analysis.bounds.costs import Costs, Memory, divide_cycles
-from analysis.bounds.effects import accessed, accessed_zeros, divided
+from analysis.bounds.effects import SIZES, accessed, accessed_zeros, divided
 from analysis.bounds.flow import NOWHERE, RETURN, Edge, Flow, Node, Solved
 from analysis.bounds.graph import PC, Instruction
 from analysis.bounds.state import State
@@ -32,11 +32,6 @@ _SINGLE_LOADS = ("ldr", "ldrb", "ldrh", "ldrsb", "ldrsh", "ldrt", "ldrex", "ldre
 _SINGLE_STORES = ("str", "strb", "strh")
 _BARRIERS = ("dsb", "dmb", "isb")
 _LONGER_BEHIND_STORES = (*_SINGLE_LOADS, "ldrd", "pop", "ldm", "ldmdb", "ldmia")
-_SIZES = {
-    **dict.fromkeys(("ldr", "str", "ldrt", "strt"), 4),
-    **dict.fromkeys(("ldrh", "ldrsh", "strh", "ldrht", "ldrsht", "strht"), 2),
-}
-"""Bytes of what may be accessed anywhere."""
 # A block of memory by the topmost bits of an address: Code, SRAM, peripherals and the rest.
 _BLOCK_SHIFT = 29
 _SRAM_BLOCK = 1
@@ -49,8 +44,9 @@ class _Core:
     """
 
     fetch: Fetch
+    start: int = 0
+    """The instruction before executes from here on, and is finished when the core is `free`."""
     free: int = 0
-    """The instruction before is finished."""
     data_free: int = 0
     """The write buffer is empty."""
     late: frozenset[int] = frozenset()
@@ -74,34 +70,6 @@ class _Core:
         return (self.fetch.key(), *(getattr(self, of.name) for of in fields(self) if of.name != "fetch"))
 
 
-@dataclass(frozen=True, slots=True)
-class _End:
-    """The end of a block: its last instruction executes from `start` on, and takes `cycles`."""
-
-    core: _Core
-    last: Instruction
-    start: int
-    cycles: int
-
-    def address_cycle(self) -> int:
-        """When the address of a branch's target is on the bus (docs/reference/timing.md,
-        "branches").
-        """
-        if self.last.kind == "branch" or self.last.text == "bx lr":
-            return self.start - 1
-        if self.last.kind == "late_branch":
-            return self.start
-        return self.start + self.cycles + _TABLE_ADDITION_CYCLES * (self.last.kind == "table_branch")
-
-
-@dataclass(frozen=True, slots=True)
-class _Timed:
-    """A block from one of its beginnings on: its most cycles, and how it may end."""
-
-    cycles: int
-    ends: list[_End]
-
-
 class _Passed(NamedTuple):
     """An instruction of a block: the address that it accesses and the memory there, its most cycles
     with memory that answers at once, and how many more it takes at the most, as it may not be
@@ -113,9 +81,6 @@ class _Passed(NamedTuple):
     memory: Memory
     cycles: int
     unaligned: int
-
-
-Way = tuple[Node, bool, int | None]
 
 
 @dataclass
@@ -130,21 +95,14 @@ class Cycles:
     """What the function's first node costs more than `cost`, once its first word is there."""
     dearest: dict[Node, int] = field(default_factory=dict)
     """What a node costs more than `cost` at the most, however it was come to."""
-    ways: dict[tuple[Node, Way], int] = field(default_factory=dict)
+    ways: dict[int, int] = field(default_factory=dict)
     """`steps` without what the next node costs more for it."""
     lines: dict[Node, Lines] = field(default_factory=dict)
     """The lines of the flash that a node itself may read."""
-    steps: dict[tuple[Node, Way], int] = field(default_factory=dict)
-    """Of a call: the way there, and what the return costs where it comes back to. Of a return: up
-    to where its first word is there.
+    steps: dict[int, int] = field(default_factory=dict)
+    """By the edge's id(). Of a call: the way there, and what the return costs where it comes back
+    to. Of a return: up to where its first word is there.
     """
-
-
-def way_of(edge: Edge) -> Way:
-    """What an edge is, whatever holds on it: its target, whether a branch is taken, the function
-    called.
-    """
-    return edge.target, edge.taken, edge.called.entry if edge.called is not None else None
 
 
 def _counted(solved: Solved) -> Cycles:
@@ -152,7 +110,7 @@ def _counted(solved: Solved) -> Cycles:
     blocks = solved.body.blocks
     return Cycles(
         cost={node: len(blocks[node[0]].instructions) if node[0] in blocks else 0 for node in solved.states},
-        steps={(node, way_of(edge)): 0 for node, edge in solved.ways},
+        steps={id(edge): 0 for _, edge in solved.ways},
     )
 
 
@@ -195,9 +153,7 @@ def _on_one_bus(flow: Flow, costs: Costs, solved: Solved) -> Cycles:
             way, leaves = 0, edge.target[0] in (RETURN, NOWHERE) or edge.called is not None
             if edge.taken or edge.called is not None:
                 way = costs.refill_cycles + waits * (1 + leaves) + costs.exception_cycles * block.last.service
-            key = node, way_of(edge)
-            cycles.ways[key] = max(cycles.ways.get(key, 0), way)
-    cycles.steps = dict(cycles.ways)
+            cycles.ways[id(edge)] = cycles.steps[id(edge)] = way
     return cycles
 
 
@@ -207,62 +163,70 @@ class _Function:
     costs: Costs
     solved: Solved
     _ways: dict[Node, list[_Passed]] = field(default_factory=dict)
-    _begun: dict[Node, dict[Hashable, _Timed | None]] = field(default_factory=dict)
+    _begun: dict[Node, dict[Hashable, int | None]] = field(default_factory=dict)
+    """The most cycles of a block, from each of its beginnings on."""
     _waiting: list[tuple[Node, Hashable, _Core]] = field(default_factory=list)
     _branched: dict[Node, dict[tuple[int, int | None], Hashable]] = field(default_factory=dict)
-    _passed: dict[tuple[Node, Way], list[tuple[int, Hashable]]] = field(default_factory=dict)
 
     def cycles(self) -> Cycles:
-        total = Cycles()
-        start = self._branch_to(self.solved.start)
+        total, solved = Cycles(), self.solved
+        onward: dict[int, list[tuple[int, Hashable]]] = {}
+        start = self._branch_to(solved.start)
         while self._waiting:
             node, key, core = self._waiting.pop()
-            timed = self._through(node, core)
-            self._begun[node][key] = timed
-            for edge in self.solved.edges[node]:
-                passed = self._passed.setdefault((node, way_of(edge)), [])
-                for end in timed.ends:
-                    taken, beginning = self._onward(edge, end)
-                    passed.append((taken - timed.cycles, beginning))
-        for node in self.solved.states:
-            cycles = [timed.cycles for timed in self._begun.get(node, {}).values() if timed]
+            cores = self._through(node, core)
+            self._begun[node][key] = most = max(core.free for core in cores)
+            for edge in solved.edges[node]:
+                last, passed = solved.body.blocks[node[0]].last, onward.setdefault(id(edge), [])
+                for core in cores:
+                    taken, beginning = self._onward(edge, last, core)
+                    passed.append((taken - most, beginning))
+        for node in solved.states:
+            cycles = [taken for taken in self._begun.get(node, {}).values() if taken is not None]
             total.cost[node] = min(cycles, default=0)
             total.dearest[node] = max(cycles, default=0) - total.cost[node]
             if not self.costs.certain and node in self._ways:
                 total.lines[node] = self._lines_of(node)
-        total.begin = self._more(self.solved.start, start, total)
-        for (node, way), passed in self._passed.items():
-            total.ways[node, way] = max(taken for taken, _ in passed)
-            total.steps[node, way] = max(taken + self._more(way[0], key, total) for taken, key in passed)
-        return total
 
-    def _more(self, node: Node, key: Hashable, cycles: Cycles) -> int:
-        timed = self._begun.get(node, {}).get(key)
-        return timed.cycles - cycles.cost[node] if timed else 0
+        def more(node: Node, key: Hashable) -> int:
+            taken = self._begun.get(node, {}).get(key)
+            return 0 if taken is None else taken - total.cost[node]
+
+        total.begin = more(solved.start, start)
+        for _, edge in solved.ways:
+            if ways := onward.get(id(edge)):
+                total.ways[id(edge)] = max(taken for taken, _ in ways)
+                total.steps[id(edge)] = max(taken + more(edge.target, key) for taken, key in ways)
+        return total
 
     # From block to block.
 
-    def _onward(self, edge: Edge, end: _End) -> tuple[int, Hashable]:
+    def _onward(self, edge: Edge, last: Instruction, core: _Core) -> tuple[int, Hashable]:
         """Cycles from a block's beginning to that of the next one, and how that begins."""
         target = edge.target
         if not edge.taken and edge.called is None:
-            return end.core.free, self._fall_to(target, end.core)
+            return core.free, self._fall_to(target, core)
         leaves = target[0] in (RETURN, NOWHERE)
         address: int | None = None if leaves else target[0]
         if edge.called is not None:
             address = edge.called.entry or None
-        way = end.core.fetch.branch(address, end.last.address + end.last.size, end.address_cycle())
+        # When the target's address is on the bus (docs/reference/timing.md, "branches").
+        at = core.free + _TABLE_ADDITION_CYCLES * (last.kind == "table_branch")
+        if last.kind == "branch" or last.text == "bx lr":
+            at = core.start - 1
+        elif last.kind == "late_branch":
+            at = core.start
+        way = core.fetch.branch(address, last.address + last.size, at)
         if leaves or edge.called is not None:
             # What comes next, elsewhere, waits for a store that is under way.
-            way = max(way, end.core.data_free)
-        if end.last.service:
+            way = max(way, core.data_free)
+        if last.service:
             way += self.costs.exception_cycles
         if leaves:
             return way, None
         if edge.called is not None:
             return way, self._branch_to(target)
-        stores_late = max(end.core.data_free - way, 0)
-        return way, self._branch_to(target, stores_late, end.core.fetch.data_line)
+        return way, self._branch_to(target, max(core.data_free - way, 0), core.fetch.data_line)
 
     def _branch_to(self, node: Node, data_free: int = 0, data_line: int | None = None) -> Hashable:
         """The beginning of a block that a branch leads to."""
@@ -281,10 +245,11 @@ class _Function:
         after = core.copy()
         after.fetch.since(core.free)
         after.data_free = max(core.data_free - core.free, 0)
-        after.free = 0
+        after.start = after.free = 0
         timeds = self._begun.setdefault(node, {})
         if after.key() not in timeds and len(timeds) >= _MOST_BEGINNINGS:
-            after = _Core(after.fetch, 0, self.costs.peripheral_cycles, frozenset(range(PC)), stored=True)
+            late = frozenset(range(PC))
+            after = _Core(after.fetch, data_free=self.costs.peripheral_cycles, late=late, stored=True)
             after.fetch.forget(node[0])
         return self._begin(node, after)
 
@@ -315,13 +280,14 @@ class _Function:
                 data |= set(range(read[1] // line_bytes, last_byte // line_bytes + 1))
         return Lines(frozenset(code), frozenset(data))
 
-    def _through(self, node: Node, core: _Core) -> _Timed:
+    def _through(self, node: Node, core: _Core) -> list[_Core]:
+        """How a block may end."""
         cores = [core.copy()]
-        ends: list[_End] = []
         for passed in self._instructions(node):
-            ends = [self._execute(it, passed) for core in cores for it in self._ways_into(core, passed)]
-            cores = [end.core for end in ends]
-        return _Timed(max(core.free for core in cores), ends)
+            cores = [it for core in cores for it in self._ways_into(core, passed)]
+            for core in cores:
+                self._execute(core, passed)
+        return cores
 
     def _ways_into(self, core: _Core, passed: _Passed) -> list[_Core]:
         """The line that a load is from may be the last that was read, where that is not known."""
@@ -355,11 +321,13 @@ class _Function:
         if self.costs.may_be_unaligned(address):
             # One for a halfword, or a word at a halfword, two for a word at an odd address (ARM DDI
             # 0439, 3.3.2).
-            unaligned = max(_SIZES.get(name, 0) // 2 - accessed_zeros(code, state), 0)
+            never = code.kind == "multiple" or name == "ldrex"
+            halfwords = 0 if never else abs(SIZES.get(name, 0)) // 2
+            unaligned = max(halfwords - accessed_zeros(code, state), 0)
         memory = Memory.FLASH if code.kind == "table_branch" else self.costs.memory(address)
         return _Passed(code, address, memory, cycles, unaligned)
 
-    def _execute(self, core: _Core, passed: _Passed) -> _End:
+    def _execute(self, core: _Core, passed: _Passed) -> None:
         code, address, memory, cycles, unaligned = passed
         fetch, name = core.fetch, code.name
         # The registers that the address waits for; VLDM does not wait.
@@ -385,12 +353,12 @@ class _Function:
             fetch.data_line = None if code.conditional else fetch.data_line
         elif name in _BARRIERS:
             start = max(start, core.data_free - 1)
+        core.start = start
         self._leave(core, code, block, start + cycles)
         core.brief = cycles == 1 and not code.accesses and name not in _BARRIERS
         if name == "isb":
             following = code.address + code.size
-            fetch.arrived(following, fetch.branch(following, following, start + cycles))
-        return _End(core, code, start, cycles)
+            fetch.arrived(following, fetch.branch(following, following, core.free))
 
     def _access(self, core: _Core, code: Instruction, place: Value, memory: Memory, start: int) -> int:
         """The data bus takes the addresses, and loads wait for their data."""

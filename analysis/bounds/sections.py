@@ -17,7 +17,7 @@ from analysis.bounds.calls import Calls, Contexts
 from analysis.bounds.costs import Costs
 from analysis.bounds.cut import Cut, Mark, Part, Section, Segments, Sink, Way
 from analysis.bounds.flow import Called, Node, Solved
-from analysis.bounds.graph import Disassembler
+from analysis.bounds.graph import Disassembler, Instruction
 from analysis.bounds.longest import longest_ways, reached, reaching
 from analysis.bounds.loops import Loops, Stated
 from analysis.bounds.pipeline import Timed
@@ -117,7 +117,7 @@ class Sections:
         """The longest way in the function at `entry` from where it calls the function at `begin` to
         where it calls that at `end`, with both. Raises NoBoundError if there is none.
         """
-        solved = self._contexts.solved(self._contexts.context(self._contexts.plain(entry)))
+        solved = self._contexts.solved(self._contexts.plain(entry))
         part = self._cut.part(solved, HANDLER, COLD)
         blocks = solved.body.blocks
         starts: dict[Node, list[Price]] = {}
@@ -146,7 +146,7 @@ class Sections:
 
     def called_between(self, entry: int, begin: int, end: int) -> set[int]:
         """The entries of all functions that may be called on the way of marked(), and come back."""
-        solved = self._contexts.solved(self._contexts.context(self._contexts.plain(entry)))
+        solved = self._contexts.solved(self._contexts.plain(entry))
         blocks, edges = solved.body.blocks, solved.edges
         calls = {node: blocks[node[0]].last.call for node in edges if node[0] in blocks}
         inside = reached(
@@ -228,17 +228,28 @@ class Sections:
                 most(segments, way, source.before + price + sink.after)
         return segments
 
-    def _called_ways(self, called: Called, kind: str, inside: bool, code: int, hot: Hot) -> Segments:
-        """The ways of what the call at `code` goes to. Raises NoBoundError."""
+    def _called_ways(self, called: Called, kind: str, inside: bool, code: Instruction, hot: Hot) -> Segments:
+        """The ways of what a call by `code` goes to. Raises NoBoundError."""
         why_not = called.why_not
         if not why_not and self.program.function_at(called.entry) is None:
-            why_not = f"{self.program.place(code)} calls {called.entry:#010x}, where no function is known."
+            why_not = (
+                f"{self.program.place(code.address)} calls {called.entry:#010x}, where no function is known."
+            )
         if why_not:
-            return {Way(None, None, called.masks): Price(why_not=frozenset((why_not,)))}
-        if not inside and not self._contexts.matters(called):
+            ways = {Way(None, None, called.masks): Price(why_not=frozenset((why_not,)))}
+        elif not inside and not self._contexts.matters(called):
             return {}
-        cold = self._of(called, kind)
-        return cold if hot == COLD else self._of(called, kind, hot)
+        else:
+            # The sections in there are those of the cold ways.
+            cold = self._of(called, kind)
+            ways = cold if hot == COLD else self._of(called, kind, hot)
+        if not code.service:
+            return ways
+        # With the masks as they are behind the handler that SVC enters.
+        after: Segments = {}
+        for way, price in ways.items():
+            most(after, way._replace(masks=way.masks and way.masks._replace(faultmask=0)), price)
+        return after
 
     def _between(self, part: Part, node: Node, sinks: Mapping[Node, list[Sink]]) -> list[tuple[Sink, Price]]:
         """The longest way from a node to each sink. A loop without a bound is passed once."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
 from math import inf
-from typing import Any, Literal, NamedTuple
+from typing import Any, NamedTuple
 
 from analysis.bounds.graph import INVERSE, LR, SP
 from analysis.bounds.values import (
@@ -33,19 +33,17 @@ Where = int | Slot | None
 
 @dataclass(frozen=True, slots=True)
 class Flags:
-    """What the flags were last set by.
-
-    `compare`: left less right, of any condition. `result`: left beside zero, of which equality and
-    sign are known. Where the value stands is in `left_in` and `right_in`. `result_in` has the
-    difference, if that was kept.
+    """What the flags were last set by: `result`, of which equality and sign are known; if it is
+    `left` less `right`, any condition of the two. Where the values stand is in `left_in` and the
+    like.
     """
 
-    kind: Literal["compare", "result"]
-    left: Value
-    right: Value
+    result: Value
+    result_in: Where = None
+    left: Value = None
+    right: Value = None
     left_in: Where = None
     right_in: Where = None
-    result_in: Where = None
 
 
 @dataclass(slots=True)
@@ -102,7 +100,7 @@ class State:
         for slot in [slot for slot, value in self.slots.items() if value is not None and value[0] == base]:
             del self.slots[slot]
         if self.flags and any(
-            operand and operand[0] == base for operand in (self.flags.left, self.flags.right)
+            it and it[0] == base for it in (self.flags.result, self.flags.left, self.flags.right)
         ):
             self.flags = None
 
@@ -219,25 +217,16 @@ _OF_DIFFERENCE = {"lo": "lt", "ls": "le", "hi": "gt", "hs": "ge", "mi": "lt", "p
 """What a condition asks of the difference, beside zero."""
 
 
-def assume(state: State, condition: str, holds: bool = True) -> State | None:
-    """The state where a condition holds, or does not; None if that cannot be."""
+def assume(state: State, flags: Flags | None, condition: str, holds: bool = True) -> State | None:
+    """The state where a condition of the flags holds, or does not; None if that cannot be."""
     condition = condition if holds else INVERSE[condition]
-    after, flags, possible = state.copy(), state.flags, True
-    if flags and flags.kind == "compare" and condition in MIRRORED:
+    after, possible = state.copy(), True
+    if flags and condition in MIRRORED:
         possible = _compare(after, flags.left, flags.right, condition, flags.left_in, flags.right_in)
     if flags and possible and condition in ("eq", "ne", "mi", "pl"):
-        is_result = flags.kind == "result"
-        value = flags.left if is_result else minus(flags.left, flags.right)
-        where = flags.left_in if is_result else flags.result_in
-        possible = _compare(after, value, number(0), _OF_DIFFERENCE.get(condition, condition), where)
+        condition = _OF_DIFFERENCE.get(condition, condition)
+        possible = _compare(after, flags.result, number(0), condition, flags.result_in)
     return after if possible else None
-
-
-def is_zero(state: State, register: int, holds: bool) -> State | None:
-    """The state where a register is zero, or is not; None if that cannot be."""
-    after = state.copy()
-    condition = "eq" if holds else "ne"
-    return after if _compare(after, state.registers[register], number(0), condition, register) else None
 
 
 def _compare(

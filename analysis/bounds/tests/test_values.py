@@ -131,23 +131,29 @@ _TRUTHS: dict[str, Callable[[int, int], bool]] = {
 }
 
 
+def compared(left: Value, right: Value, right_in: int | None) -> Flags:
+    """The flags after CMP of r0 with a value."""
+    return Flags(values.minus(left, right), None, left, right, 0, right_in)
+
+
 @pytest.mark.parametrize("condition", sorted(_TRUTHS))
 def test_a_branch_keeps_every_number_that_takes_it(condition: str) -> None:
     draw = random.Random(condition)
     for _ in range(_TRIALS):
         left, other = drawn(draw), drawn(draw)
         a, b = member(left, draw), member(other, draw)
-        state = State([left, other, *[None] * 13], flags=Flags("compare", left, other, 0, 1))
-        after = assume(state, condition, _TRUTHS[condition](a, b))
+        state, flags = State([left, other, *[None] * 13]), compared(left, other, 1)
+        after = assume(state, flags, condition, _TRUTHS[condition](a, b))
         assert after is not None, (left, other, a, b)
         assert holds(after.registers[0], a)
         assert holds(after.registers[1], b)
 
 
 def test_a_branch_that_no_number_takes_is_none() -> None:
-    state = State([number(3, 7), *[None] * 14], flags=Flags("compare", number(3, 7), number(9), 0, None))
-    assert assume(state, "hs") is None
-    assert assume(state, "eq") is None
+    state = State([number(3, 7), *[None] * 14])
+    flags = compared(number(3, 7), number(9), None)
+    assert assume(state, flags, "hs") is None
+    assert assume(state, flags, "eq") is None
 
 
 def test_a_pointer_that_is_moved_by_a_number_nobody_knows_points_into_the_memory() -> None:
