@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import heapq
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
@@ -143,7 +144,7 @@ class Flow:
         """
         body, begin = self.body(called.entry), entry(called.arguments)
         start = (called.entry, called.masks)
-        states, _ = self.states(body, {start: begin})
+        states, _ = self.states(body, start, begin)
         edges = {node: list(self.edges(body, node, state)) for node, state in states.items()}
         return Solved(body, start, begin, states, edges)
 
@@ -165,34 +166,29 @@ class Flow:
     def states(
         self,
         body: Body,
-        start: Mapping[Node, State],
-        within: Iterable[Node] | None = None,
-        back_to: Node | None = None,
+        start: Node,
+        first: State,
+        within: AbstractSet[Node] | None = None,
     ) -> tuple[dict[Node, State], State | None]:
-        """What holds at each node, from the nodes in `start` on.
+        """What holds at each node, if `first` does at the node `start`.
 
-        If `within` is given only its nodes are entered. What comes back to the node `back_to` is
-        not followed: it is the second of the two results, None if nothing comes back.
+        If `within` is given, a loop from `start`, only its nodes are entered. What comes back to
+        `start` is then not followed: it is the second of the two results, None if nothing comes
+        back.
         """
-        inside = None if within is None else set(within)
-        states = dict(start)
+        states, queued = {start: first}, {start}
         visits: dict[Node, int] = {}
         back: State | None = None
-        waiting = [(node[0], number, node) for number, node in enumerate(states)]
-        queued = set(states)
-        heapq.heapify(waiting)
-        count = len(waiting)
+        waiting, count = [(start[0], 0, start)], 0
         while waiting:
             node = heapq.heappop(waiting)[2]
             queued.discard(node)
             self.passed += 1
             for edge in self.edges(body, node, states[node]):
                 target = edge.target
-                if target[0] in (RETURN, NOWHERE) or (
-                    inside is not None and target not in inside and target != back_to
-                ):
+                if target[0] in (RETURN, NOWHERE) or (within is not None and target not in within):
                     continue
-                if target == back_to:
+                if within is not None and target == start:
                     back = edge.state if back is None else merge(back, edge.state)
                     continue
                 state = states.get(target)

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from functools import cache
 from importlib.metadata import version
 from pathlib import Path
-from typing import Annotated, Any, NamedTuple
+from typing import Annotated, Any
 
 from pydantic import Field, StringConstraints
 
@@ -39,6 +39,9 @@ _OWN_HEADER = 16
 """Bytes of a header where the build has no knob for them."""
 _UNIT_BYTES = 8
 """Sizes are multiples of it."""
+
+_Place = tuple[str | int, ...]
+"""Of a value in the file: its keys, and its numbers in lists."""
 
 Sum = Annotated[
     str,
@@ -114,12 +117,16 @@ class Loops:
 
         Raises NoBoundError if a knob is named that the image lacks.
         """
-        said = [self._value_of(value) for value in self._sums(function) if value.fits(lines)]
-        return max(said, default=None)
+        values = [
+            self._value_of(terms, place)
+            for place, source, terms in self._sums(function)
+            if not source or any(line.startswith(f"{source}:") for line in lines)
+        ]
+        return max(values, default=None)
 
     def grows(self, function: str) -> bool:
         """Whether a loop of the function grows in proportion to the region."""
-        return any(self._by_region(term) for said in self._sums(function) for term in said.terms)
+        return any(self._by_region(term) for _, _, terms in self._sums(function) for term in terms)
 
     def never(self, facade: str) -> frozenset[str]:
         """The source lines, as `hole.rs:114`, whose branches are never taken within `facade`."""
@@ -129,28 +136,27 @@ class Loops:
         said = enumerate(_read(self.file)[1].allocators)
         return [(number, entry) for number, entry in said if self.allocator in entry.names]
 
-    def _sums(self, function: str) -> Iterator[_Sum]:
-        """What is said of the loops of a function."""
+    def _sums(self, function: str) -> Iterator[tuple[_Place, str, list[str]]]:
+        """What is said of the loops of a function: where, for loops of which source file, if one is
+        named, and the terms.
+        """
         for number, said in self._said():
             for key, words in said.loops.items():
                 name, _, source = key.partition(" in ")
                 if name == function:
-                    yield _Sum(number, key, source, re.findall(_TERM, words))
+                    yield ("allocators", number, "loops", key), source, re.findall(_TERM, words)
 
-    def _value_of(self, said: _Sum) -> int:
+    def _value_of(self, terms: list[str], place: _Place) -> int:
         total = 0
-        for term in said.terms:
+        for term in terms:
             knob, _, blocks = term.rpartition("|")
-            value = self.knobs.get(knob or term)
+            value = int(term) if term.isdecimal() else self.knobs.get(knob or term)
             if term == _SIZE_BITS:
                 value = (self.region_bytes // _UNIT_BYTES).bit_length()
             elif self._by_region(term):
                 value = self.free_blocks // int(blocks.removeprefix(_FREE_BLOCKS).lstrip("/") or 1)
-            elif term.isdecimal():
-                value = int(term)
             if value is None:
                 words = f"names {term}, which is no knob of the image"
-                place = ("allocators", said.number, "loops", said.key)
                 raise _read(self.file)[0].wrong(WrongValueError(words, *place))
             total += value
         return total
@@ -159,18 +165,6 @@ class Loops:
         """Whether the free blocks decide: a knob before them does, unless it is 0."""
         knob, _, _ = term.rpartition("|")
         return _FREE_BLOCKS in term and not self.knobs.get(knob, 0)
-
-
-class _Sum(NamedTuple):
-    """An entry of `loops`: of which table, its key, the file that it names, and its terms."""
-
-    number: int
-    key: str
-    source: str
-    terms: list[str]
-
-    def fits(self, lines: set[str]) -> bool:
-        return not self.source or any(line.startswith(f"{self.source}:") for line in lines)
 
 
 @cache

@@ -170,7 +170,7 @@ def _at_entry(solved: Solved, head: Node, inner: set[Node]) -> State | None:
 
 def _counted(flow: Flow, solved: Solved, head: Node, inner: set[Node], first: State) -> int | None:
     names, state = _named(solved.states[head])
-    lap, back = flow.states(solved.body, {head: state}, inner, head)
+    lap, back = flow.states(solved.body, head, state, inner)
     if back is None:
         return 1
     after = {
@@ -330,7 +330,7 @@ def _unrolled(
     state, laps = first.copy(), list[dict[Node, State]]()
     state.named(name)
     while flow.passed - begun < _MOST_STEPS:
-        states, back = flow.states(solved.body, {head: state}, inner, head)
+        states, back = flow.states(solved.body, head, state, inner)
         laps.append(states)
         if back is None:
             return laps

@@ -102,32 +102,35 @@ def spent(price: Price, program: Program, total: int) -> list[Block]:
         passes[place] += times * part.passes
         cycles[place] += times * part.cycles
 
-    def block_of(function: str, codes: tuple[Instruction, ...], passed: int, taken: int) -> Block:
+    rows = [
+        (
+            body.name,
+            (at,) if isinstance(at, Instruction) else body.blocks[at].instructions,
+            passes[body, at],
+            taken,
+        )
+        for (body, at), taken in cycles.items()
+    ]
+    if rest := price.cycles - cycles.total():
+        rows.append(("the path", (), 0, rest))
+    blocks = []
+    for function, codes, passed, taken in rows:
         lines = tuple(Code(code.address, code.text, program.source_line(code.address)) for code in codes)
         words = "" if passed else f": {_WAY if lines else _REST}"
-        return Block(f"{function}{words}", passed, taken, taken / max(total, 1), lines)
-
-    blocks = []
-    for (body, code), taken in cycles.items():
-        codes = (code,) if isinstance(code, Instruction) else body.blocks[code].instructions
-        blocks.append(block_of(body.name, codes, passes[body, code], taken))
-    if rest := price.cycles - cycles.total():
-        blocks.append(block_of("the path", (), 0, rest))
+        blocks.append(Block(f"{function}{words}", passed, taken, taken / max(total, 1), lines))
     return sorted(blocks, key=lambda it: (-it.cycles, it.instructions[0].address if it.instructions else 0))
 
 
 def _parts(price: Price) -> list[tuple[Price, int]]:
     """A price and all that it is made of, each once, and how often it counts."""
-    inside = {price: price.parts}
-    waiting = [price]
+    inside, waiting = dict[Price, list[Price]](), [price]
     while waiting:
-        for part, _ in waiting.pop().parts:
-            if part not in inside:
-                inside[part] = part.parts
-                waiting.append(part)
-    inner_first = TopologicalSorter({whole: [part for part, _ in parts] for whole, parts in inside.items()})
+        whole = waiting.pop()
+        if whole not in inside:
+            inside[whole] = [part for part, _ in whole.parts]
+            waiting += inside[whole]
     times = Counter({price: 1})
-    for whole in reversed([*inner_first.static_order()]):
-        for part, how_often in inside[whole]:
+    for whole in reversed([*TopologicalSorter(inside).static_order()]):
+        for part, how_often in whole.parts:
             times[part] += times[whole] * how_often
     return [*times.items()]

@@ -36,9 +36,10 @@ from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, dataclass, field
 from itertools import groupby
+from operator import attrgetter
 from pathlib import Path
 from statistics import median_low
-from typing import Any, TypeAlias
+from typing import Any
 
 from analysis.fragmentation.metrics import CostMetric, Metrics, least_bytes, metrics, smallest_heap
 from base.text_table import TextTable, printed
@@ -150,19 +151,17 @@ class Study:
         )
 
 
-_Figure: TypeAlias = Callable[[Row], float | None]
-
-_COLUMNS: tuple[tuple[str, _Figure, str], ...] = (
-    ("smallest heap", lambda row: row.cost_metric.smallest_bytes, ",.0f"),
-    ("refused", lambda row: row.given.failures, ",.0f"),
-    ("used", lambda row: row.given.used_bytes, ",.0f"),
-    ("F %", lambda row: row.given.fragmentation_percent, ".2f"),
-    ("SBBM", lambda row: row.given.sbbm_bytes, ",.0f"),
-    ("F % there", lambda row: row.fragmentation_there_percent, ".2f"),
-    ("SBBM there", lambda row: row.sbbm_there_bytes, ",.0f"),
-    ("static RAM", lambda row: row.static_ram_bytes, ",.0f"),
-)
-"""Heading, figure, format."""
+_COLUMNS = {
+    "smallest heap": "cost_metric.smallest_bytes",
+    "refused": "given.failures",
+    "used": "given.used_bytes",
+    "F %": "given.fragmentation_percent",
+    "SBBM": "given.sbbm_bytes",
+    "F % there": "fragmentation_there_percent",
+    "SBBM there": "sbbm_there_bytes",
+    "static RAM": "static_ram_bytes",
+}
+"""Headings, and figures of a Row."""
 
 
 def as_text(rows: Sequence[Row]) -> str:
@@ -181,14 +180,15 @@ def _table(rows: Sequence[Row]) -> TextTable:
     lines = []
     for allocator, group in groupby(rows, key=lambda row: row.allocator):
         of_seeds = list(group)
-        cells = (_cell([figure(row) for row in of_seeds], form) for _, figure, form in _COLUMNS)
+        cells = (_cell([*map(attrgetter(figure), of_seeds)], figure) for figure in _COLUMNS.values())
         lines.append((allocator, *cells))
-    headings = ("allocator", *(heading for heading, _, _ in _COLUMNS))
+    headings = ("allocator", *_COLUMNS)
     return TextTable("", headings, lines, range(1, len(headings)))
 
 
-def _cell(values: Sequence[float | None], form: str) -> str:
+def _cell(values: Sequence[float | None], figure: str) -> str:
     """A median that occurred, and the range where there is one; `-` where a figure is missing."""
+    form = ".2f" if figure.endswith("percent") else ",.0f"
     present = [value for value in values if value is not None]
     if len(present) < len(values):
         return f"- ({len(values) - len(present)} of {len(values)})" if present else "-"
