@@ -6,6 +6,7 @@ So each of them is read at most once for each time that the loop is entered, wha
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import reduce
@@ -15,8 +16,6 @@ from typing import NamedTuple
 from analysis.bounds.costs import Costs
 from analysis.bounds.flow import Node
 from analysis.bounds.longest import components, is_loop
-
-_ROOT = (-1, None)
 
 
 class Hot(NamedTuple):
@@ -83,15 +82,14 @@ class Kept:
     """The nodes whose lines stay in a cache while a loop runs, and what it costs to enter it."""
 
     hot: dict[Node, Hot]
-    loops: dict[Node | None, frozenset[int]] = field(default_factory=dict)
+    loops: dict[Node | None, frozenset[int]] = field(default_factory=lambda: defaultdict(frozenset))
     """For each node the loops that keep its code or its data, by number."""
     entering: list[int] = field(default_factory=list)
     """For each loop what its first reads cost."""
 
     def enters(self, before: Node | None, node: Node) -> int:
         """The first reads of the loops that a way into `node` enters."""
-        entered = self.loops.get(node, frozenset()) - self.loops.get(before, frozenset())
-        return sum(self.entering[loop] for loop in entered)
+        return sum(self.entering[loop] for loop in self.loops[node] - self.loops[before])
 
     def keep(
         self,
@@ -107,8 +105,7 @@ class Kept:
             fits = all_lines.fit(costs)
             if fits | which == fits:
                 for node in loop:
-                    number = frozenset({len(self.entering)})
-                    self.loops[node] = self.loops.get(node, frozenset()) | number
+                    self.loops[node] |= {len(self.entering)}
                     self.hot[node] |= which
                 self.entering.append(all_lines.first_reads(costs, which))
                 continue
@@ -120,13 +117,8 @@ class Kept:
 
 
 def _loops(successors: Mapping[Node, Sequence[Node]], inside: set[Node]) -> Iterable[set[Node]]:
-    own: dict[object, list[object]] = {
-        u: [v for v in following if v in inside] for u, following in successors.items() if u in inside
-    }
-    own[_ROOT] = list(own)
-    for component in components(_ROOT, own):
-        if is_loop(component, own):
-            yield set(component)  # type: ignore[arg-type]
+    own = {u: [v for v in following if v in inside] for u, following in successors.items() if u in inside}
+    return (set(component) for component in components(own, own) if is_loop(component, own))
 
 
 # The prefetch unit and the flash behind it: when instructions come, at the latest.

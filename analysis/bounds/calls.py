@@ -90,10 +90,8 @@ class Calls:
     @cached_property
     def circles(self) -> list[list[int]]:
         """All functions, callees first; those that call each other stand together."""
-        nobody = -1
         ways = {caller: sorted(targets) for caller, targets in self.callees.items()}
-        ways[nobody] = list(self.callees)
-        return components(nobody, ways)[:0:-1]
+        return components(ways, ways)[::-1]
 
     def never_comes_back(self, entry: int) -> bool:
         """Whether the source or the user says so of a function."""

@@ -75,7 +75,7 @@ def _distances(
     own = {u: [v for v in successors.get(u, ()) if v in inside] for u in (entry, *inside)}
     # The longest way to a node, without itself.
     before, far = {entry: NOTHING}, dict[Node, Price]()
-    for component in components(entry, own):
+    for component in components([entry], own):
         inner = set(component)
         heads = [node for node in component if node in before]
         if is_loop(component, own):
@@ -131,23 +131,23 @@ def _through_loop(
     }
 
 
-def components(entry: Node, successors: Mapping[Node, Iterable[Node]]) -> list[list[Node]]:
-    """The strongly connected components that `entry` reaches (Kosaraju's way; Sharir, 1981).
+def components(starts: Iterable[Node], successors: Mapping[Node, Iterable[Node]]) -> list[list[Node]]:
+    """The strongly connected components that `starts` reach (Kosaraju's way; Sharir, 1981).
 
     Each comes before those that it leads to.
     """
-    numbers, done, before = {entry: 0}, list[Node](), dict[Node, list[Node]]()
-    path = [(entry, iter(successors.get(entry, ())))]
+    numbers, done, before = dict[Node, int](), list[Node](), dict[Node, list[Node]]()
+    path = [(list[Node](), iter(starts))]
     while path:
-        node, following = path[-1]
+        at, following = path[-1]
         for v in following:
-            before.setdefault(v, []).append(node)
+            before.setdefault(v, []).extend(at)
             if v not in numbers:
                 numbers[v] = len(numbers)
-                path.append((v, iter(successors.get(v, ()))))
+                path.append(([v], iter(successors.get(v, ()))))
                 break
         else:
-            done.append(path.pop()[0])
+            done += path.pop()[0]
     components, left = list[list[Node]](), set(done)
     for node in reversed(done):
         if node in left:

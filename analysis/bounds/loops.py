@@ -12,7 +12,6 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import reduce
-from typing import NamedTuple
 
 from analysis.bounds.effects import SIZES, flags_of
 from analysis.bounds.flow import Body, Flow, Node, Solved
@@ -139,8 +138,7 @@ def _written(solved: Solved, head: Node, inner: set[Node]) -> int | None:
         return None
     most = unsigned(solved.begin.registers[_LENGTH])[1]
     after = {node: [edge.target for edge in solved.edges[node]] for node in inner}
-    each_lap = [node for node in inner if is_on_each_lap(node, head, inner, after)]
-    codes = [code for node in each_lap for code in solved.body.blocks[node[0]].instructions]
+    codes = (code for node in _each_lap(head, after) for code in solved.body.blocks[node[0]].instructions)
     # The bytes that they always write.
     stored = sum(
         code.words * SIZES.get(code.name, 4 * code.name.startswith(("stm", "vst")))
@@ -151,14 +149,6 @@ def _written(solved: Solved, head: Node, inner: set[Node]) -> int | None:
 
 
 # What the code tells.
-
-
-class _Test(NamedTuple):
-    """A lap goes on while `left` stands to `right` as the condition says."""
-
-    left: Value
-    right: Value
-    condition: str
 
 
 def _at_entry(solved: Solved, head: Node, inner: set[Node]) -> State | None:
@@ -179,10 +169,9 @@ def _counted(flow: Flow, solved: Solved, head: Node, inner: set[Node], first: St
     # The comparisons that each lap passes, and at which it may end.
     counts = [
         laps + 1
-        for node, held in lap.items()
-        if node in inner and is_on_each_lap(node, head, inner, after)
-        for test in _test(flow, solved.body, node, inner, held)
-        if (laps := _laps(test, names, first, back)) is not None and laps < _MOST_LAPS
+        for node in _each_lap(head, after)
+        for test in _test(flow, solved.body, node, inner, lap[node])
+        if (laps := _laps(*test, names, first, back)) is not None and laps < _MOST_LAPS
     ]
     return min(counts, default=None)
 
@@ -211,7 +200,10 @@ def _named(state: State) -> tuple[Names, State]:
     return names, after
 
 
-def _test(flow: Flow, body: Body, node: Node, inner: set[Node], state: State) -> Iterator[_Test]:
+def _test(
+    flow: Flow, body: Body, node: Node, inner: set[Node], state: State
+) -> Iterator[tuple[Value, Value, str]]:
+    """A lap goes on while the one value stands to the other as the condition says."""
     block = body.blocks[node[0]]
     last = block.last
     stays = {taken for target, taken in block.after if (target, node[1]) in inner}
@@ -232,20 +224,20 @@ def _test(flow: Flow, body: Body, node: Node, inner: set[Node], state: State) ->
     elif is_result and condition not in ("eq", "ne"):
         return
     if condition in MIRRORED:
-        left, right = (flags.result, number(0)) if is_result else (flags.left, flags.right)
-        yield _Test(left, right, condition)
+        yield *((flags.result, number(0)) if is_result else (flags.left, flags.right)), condition
 
 
-def is_on_each_lap(node: Node, head: Node, inner: set[Node], successors: dict[Node, list[Node]]) -> bool:
-    """Whether no way leads from the head back to it that leaves the node out."""
-    passed = inner - {node, head}
-    around = reached([head], lambda at: (it for it in successors.get(at, ()) if it in passed))
-    return node == head or all(head not in successors.get(at, ()) for at in around)
+def _each_lap(head: Node, successors: dict[Node, list[Node]]) -> Iterator[Node]:
+    """The nodes of a loop that no way from the head back to it leaves out."""
+    for node in successors:
+        passed = successors.keys() - {node, head}
+        around = reached([head], lambda at, passed=passed: passed.intersection(successors[at]))
+        if node == head or all(head not in successors[at] for at in around):
+            yield node
 
 
-def _laps(test: _Test, names: Names, first: State, back: State) -> int | None:
+def _laps(left: Value, right: Value, condition: str, names: Names, first: State, back: State) -> int | None:
     """How often the test lets a lap go on, at most; None if it does not limit them."""
-    left, right, condition = test
     moves, other = _moves(left, names, back), _moves(right, names, back)
     if moves is None or other is None:
         return None

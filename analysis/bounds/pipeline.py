@@ -230,15 +230,15 @@ class _Function:
 
     def _branch_to(self, node: Node, data_free: int = 0, data_line: int | None = None) -> Hashable:
         """The beginning of a block that a branch leads to."""
-        branched = self._branched.setdefault(node, {})
-        if (data_free, data_line) not in branched and len(branched) >= _MOST_BEGINNINGS:
-            data_free, data_line = self.costs.peripheral_cycles, None
-        if (data_free, data_line) not in branched:
-            core = _Core(Fetch(self.costs, node[0]), data_free=data_free)
-            core.fetch.exact &= not data_free
-            core.fetch.data_line = data_line
-            branched[data_free, data_line] = self._begin(node, core)
-        return branched[data_free, data_line]
+        branched, past = self._branched.setdefault(node, {}), (data_free, data_line)
+        if past not in branched and len(branched) >= _MOST_BEGINNINGS:
+            past = self.costs.peripheral_cycles, None
+        if past not in branched:
+            core = _Core(Fetch(self.costs, node[0]), data_free=past[0])
+            core.fetch.exact &= not past[0]
+            core.fetch.data_line = past[1]
+            branched[past] = self._begin(node, core)
+        return branched[past]
 
     def _fall_to(self, node: Node, core: _Core) -> Hashable:
         """The beginning of a block that follows the one before without a branch."""

@@ -120,22 +120,21 @@ class Sections:
         solved = self._contexts.solved(self._contexts.plain(entry))
         part = self._cut.part(solved, HANDLER, COLD)
         blocks = solved.body.blocks
-        starts: dict[Node, list[Price]] = {}
+        starts: list[tuple[Node, Price]] = []
         sinks = {node: at for node, at in part.sinks.items() if blocks[node[0]].last.call == end}
         for node, ways in part.successors.items():
             for target, price in ways.items():
                 code = blocks[node[0]].last
                 if code.call == begin:
-                    starts.setdefault(target, []).append(Price(self.costs.own(code)) + price)
+                    starts.append((target, Price(self.costs.own(code)) + price))
                 elif code.call == end:
                     sinks.setdefault(node, []).append(Sink(Mark(code.address), target[1], price))
         for node in sinks:
             part.successors[node] = {}
         priced = [
             before + price + sink.after
-            for start, prices in starts.items()
+            for start, before in starts
             for sink, price in self._between(part, start, sinks)
-            for before in prices
         ]
         if not priced:
             raise NoBoundError(
