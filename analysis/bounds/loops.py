@@ -229,11 +229,13 @@ def _test(
 
 def _each_lap(head: Node, successors: dict[Node, list[Node]]) -> Iterator[Node]:
     """The nodes of a loop that no way from the head back to it leaves out."""
-    for node in successors:
+
+    def is_on_each(node: Node) -> bool:
         passed = successors.keys() - {node, head}
-        around = reached([head], lambda at, passed=passed: passed.intersection(successors[at]))
-        if node == head or all(head not in successors[at] for at in around):
-            yield node
+        around = reached([head], lambda at: passed.intersection(successors[at]))
+        return node == head or all(head not in successors[at] for at in around)
+
+    return filter(is_on_each, successors)
 
 
 def _laps(left: Value, right: Value, condition: str, names: Names, first: State, back: State) -> int | None:
