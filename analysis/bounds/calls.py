@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping
 from collections.abc import Set as AbstractSet
+from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
@@ -93,10 +94,14 @@ class Calls:
         ways = {caller: sorted(targets) for caller, targets in self.callees.items()}
         return components(ways, ways)[::-1]
 
+    def name(self, entry: int) -> str:
+        """The name of the function at `entry`; empty if there is none."""
+        function = self._program.function_at(entry)
+        return "" if function is None else function.name
+
     def never_comes_back(self, entry: int) -> bool:
         """Whether the source or the user says so of a function."""
-        function = self._program.function_at(entry)
-        return function is not None and function.name in self._stopping
+        return self.name(entry) in self._stopping
 
     def returns(self, entry: int) -> bool:
         """Whether a way leads from a function's entry to its return."""
@@ -139,7 +144,7 @@ class Contexts(Flow):
 
     calls: Calls
     statements: Stated
-    _strays: dict[int, frozenset[str]] = field(default_factory=dict)
+    _strays: dict[int, set[str]] = field(default_factory=dict)
     _solved: dict[tuple[Any, ...], Solved] = field(default_factory=dict)
     _contexts: dict[int, dict[tuple[Value, ...], None]] = field(default_factory=dict)
     _under_way: set[int] = field(default_factory=set)
@@ -183,13 +188,10 @@ class Contexts(Flow):
 
     def _opens(self, entry: int) -> bool:
         """Whether a function that is called with nothing held off may come back otherwise."""
-        try:
-            solved = self.solved(self.plain(entry))
-        except NoBoundError:
-            return False
-        return any(
-            edge.target[0] == RETURN and edge.target[1] != self.nothing_held for _, edge in solved.ways
-        )
+        with suppress(NoBoundError):
+            targets = (edge.target for _, edge in self.solved(self.plain(entry)).ways)
+            return any(at == RETURN and masks != self.nothing_held for at, masks in targets)
+        return False
 
     def context(self, called: Called) -> Called:
         """The call with what is worth knowing of its arguments."""
@@ -198,9 +200,8 @@ class Contexts(Flow):
             arguments = tuple(map(_worth_of_masks, arguments))
         contexts = self._contexts.setdefault(called.entry, {})
         if arguments not in contexts:
-            most = _MOST_CONTEXTS
-            if self._is_of_a_length(called.entry):
-                most = _MOST_CONTEXTS_OF_A_LENGTH
+            is_of_a_length = self.calls.name(called.entry) in OF_A_LENGTH
+            most = _MOST_CONTEXTS_OF_A_LENGTH if is_of_a_length else _MOST_CONTEXTS
             if len(contexts) >= most:
                 around = (context for context in contexts if all(map(contains, context, arguments)))
                 arguments = next(around, (None,) * 4)
@@ -212,14 +213,11 @@ class Contexts(Flow):
 
     def limited(self, address: int, called: Called) -> Called:
         first, second, length, last = called.arguments
-        most = self.statements.copied(address) if self._is_of_a_length(called.entry) else None
+        is_of_a_length = self.calls.name(called.entry) in OF_A_LENGTH
+        most = self.statements.copied(address) if is_of_a_length else None
         if most is None or unsigned(length)[1] <= most:
             return called
         return called._replace(arguments=(first, second, number(0, most), last))
-
-    def _is_of_a_length(self, entry: int) -> bool:
-        function = self.program.function_at(entry)
-        return function is not None and function.name in OF_A_LENGTH
 
     def solved(self, called: Called) -> Solved:
         key = called[:3]
@@ -231,34 +229,30 @@ class Contexts(Flow):
                 self._under_way.discard(called.entry)
         return self._solved[key]
 
-    def strays(self, entry: int) -> frozenset[str]:
+    def strays(self, entry: int) -> AbstractSet[str]:
         """Where a function that does not come back goes on, as longjmp() does, in words."""
         if entry not in self._strays:
-            self._strays[entry] = frozenset()
-            words: set[str] = set()
-            try:
-                solved = self.solved(self.plain(entry))
-            except NoBoundError:
-                return frozenset()
-            for _, edge in solved.ways:
-                if edge.target[0] == RETURN and edge.called is not None and not edge.called.entry:
-                    words.add(edge.called.why_not)
-                elif edge.target[0] == NOWHERE and edge.called is not None and edge.called.entry:
-                    words |= self.strays(edge.called.entry)
-            self._strays[entry] = frozenset(words)
+            words = self._strays[entry] = set()
+            with suppress(NoBoundError):
+                for _, (target, _, _, called) in self.solved(self.plain(entry)).ways:
+                    if called and target[0] == RETURN and not called.entry:
+                        words.add(called.why_not)
+                    elif called and target[0] == NOWHERE and called.entry:
+                        words |= self.strays(called.entry)
         return self._strays[entry]
 
     def outcomes(self, called: Called) -> list[Outcome]:
+        unknown = [Outcome(called.masks, None)]
         if not called.entry or called.entry in self._under_way:
-            return [Outcome(called.masks, None)]
+            return unknown
         if self.calls.never_comes_back(called.entry):
             return []
         if not self.matters(called):
-            return [Outcome(called.masks, None)] if self.calls.returns(called.entry) else []
+            return unknown if self.calls.returns(called.entry) else []
         try:
             solved = self.solved(self.context(called))
         except NoBoundError:
-            return [Outcome(called.masks, None)]
+            return unknown
         outcomes: dict[Masks, Value] = {}
         for _, edge in solved.ways:
             if edge.target[0] == RETURN:

@@ -160,7 +160,7 @@ def _zeros_of(operand: Operand, state: State) -> int:
     return zeros(_value(operand, state))
 
 
-_KEEPS_ZEROS = ("add", "addw", "sub", "subw", "rsb", "orr", "eor", "mov", "uxtb", "uxth", "sxtb", "sxth")
+_KEEPS_ZEROS = ("add", "sub", "rsb", "orr", "eor", "mov", "uxtb", "uxth", "sxtb", "sxth")
 
 
 def _change(operation: Instruction, state: State, read: Read) -> None:
@@ -287,12 +287,8 @@ def _compute(operation: Instruction, state: State) -> None:
 
 
 def _shifted(value: Value, how: int, by: int) -> Value:
-    amount = number(by)
-    if how == _LSL:
-        return _left(value, amount)
-    if how == _LSR:
-        return _right(value, amount)
-    return _arithmetic(value, amount) if how == _ASR else None
+    shift = {_LSL: _left, _LSR: _right, _ASR: _arithmetic}.get(how)
+    return None if shift is None else shift(value, number(by))
 
 
 def _left(value: Value, by: Value) -> Value:
@@ -408,9 +404,7 @@ _COMPUTED: dict[str, Callable[..., Value]] = {
     "mov": lambda value: value,
     "mvn": lambda value: minus(number(-1), value),
     "add": plus,
-    "addw": plus,
     "sub": minus,
-    "subw": minus,
     "rsb": lambda left, other: minus(other, left),
     "and": _and,
     "orr": _or,

@@ -344,7 +344,7 @@ class Flow:
             return ""
         if target[0].startswith("@"):
             # Named by the instruction that gave it.
-            giver = self.disassembler.instruction(int(target[0][1:].partition(":")[0], 16))
+            giver = self.disassembler.decoded[int(target[0][1:].partition(":")[0], 16)]
             loads = giver.name.startswith(("ldr", "ldm", "pop")) and giver.addressed
             return words if loads and min(loads) != SP else ""
         return words

@@ -188,7 +188,8 @@ def lift(instruction: capstone.CsInsn, conditional: bool) -> Instruction:
         system = "faultmask" if "f" in instruction.op_str and "i" not in instruction.op_str else "primask"
     elif instruction.id in (arm.ARM_INS_MRS, arm.ARM_INS_MSR):
         system = words[1 if instruction.id == arm.ARM_INS_MRS else 0].lower()
-    name = "movt" if mnemonic.startswith("movt") else str(instruction.insn_name())
+    # ADDW and SUBW are as ADD and SUB.
+    name = "movt" if mnemonic.startswith("movt") else str(instruction.insn_name()).removesuffix("w")
     written = map(instruction.reg_name, instruction.regs_access()[1])
     return Instruction(
         address=int(instruction.address),
@@ -258,11 +259,8 @@ class Disassembler:
         self._decoder = capstone.Cs(capstone.CS_ARCH_ARM, capstone.CS_MODE_THUMB | capstone.CS_MODE_MCLASS)
         self._decoder.detail = True
         self._graphs: dict[int, Graph] = {}
-        self._decoded: dict[int, Instruction] = {}
-
-    def instruction(self, address: int) -> Instruction:
-        """An instruction of a graph."""
-        return self._decoded[address]
+        self.decoded: dict[int, Instruction] = {}
+        """The instructions of all graphs, by address."""
 
     def flow(self, entry: int) -> Graph:
         """The flow of the function that begins at `entry`, as far as it can be followed. Raises
@@ -293,7 +291,7 @@ class Disassembler:
             if address in graph.instructions:
                 return
             lifted = lift(instruction, conditional=ruled > 0)
-            self._decoded[address] = lifted
+            self.decoded[address] = lifted
             ruled = len(instruction.mnemonic) - 1 if instruction.id == arm.ARM_INS_IT else max(ruled - 1, 0)
             why_not = pointer = ""
             try:
@@ -375,7 +373,7 @@ class Disassembler:
         """
         memory, pc = branch.memory, branch.address + 4
         before = range(branch.address - _COMPARISON_BYTES, branch.address, 2)
-        recent = [self._decoded[at] for at in before if at in self._decoded]
+        recent = [self.decoded[at] for at in before if at in self.decoded]
         counts = [
             code.operands[1].number + 1
             for code in recent
@@ -390,10 +388,7 @@ class Disassembler:
             for code in recent
             if memory and width == 4 and code.target == memory.base
             if code.name == "adr"
-            or (
-                code.name in ("add", "addw")
-                and [operand.register for operand in code.operands[1:]] == [PC, None]
-            )
+            or (code.name == "add" and [operand.register for operand in code.operands[1:]] == [PC, None])
         ]
         if width < 4 and memory and memory.base == PC:
             tables = [pc]

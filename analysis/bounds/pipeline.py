@@ -429,12 +429,13 @@ class Timed:
         key = (solved, hot)
         if key not in self._cycles:
             costs = replace(self.costs, hot_code=hot.code, hot_data=hot.data)
-            if costs.counts:
-                self._cycles[key] = _counted(solved)
-            elif costs.one_bus:
-                self._cycles[key] = _on_one_bus(self.flow, costs, solved)
-            else:
-                self._cycles[key] = _Function(self.flow, costs, solved).cycles()
+            self._cycles[key] = (
+                _counted(solved)
+                if costs.counts
+                else _on_one_bus(self.flow, costs, solved)
+                if costs.one_bus
+                else _Function(self.flow, costs, solved).cycles()
+            )
         return self._cycles[key]
 
     def cached(self, solved: Solved, kind: str, hot: Hot) -> Kept:

@@ -103,7 +103,7 @@ class Sections:
             return section
         holder, flow = self.program.function_at(section.begin.address), self._contexts
         assert holder is not None
-        place = flow.body(holder.address), flow.disassembler.instruction(section.begin.address)
+        place = flow.body(holder.address), flow.disassembler.decoded[section.begin.address]
         return replace(section, price=section.price + Price(cycles, place=place))
 
     def handler(self, entry: int) -> Price:
