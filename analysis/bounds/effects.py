@@ -46,11 +46,11 @@ def step(operation: Instruction, state: State, read: Read) -> State:
     if operation.unpredictable:
         return state
     if not operation.condition:
-        _do(operation, state, read)
+        _change(operation, state, read)
         return state
     done, left = decided(operation, state), decided(operation, state, holds=False)
     if done is not None:
-        _do(operation, done, read)
+        _change(operation, done, read)
     if done is None or left is None:
         only = done or left
         return state if only is None else only
@@ -110,35 +110,6 @@ def accessed_zeros(operation: Instruction, state: State) -> int:
         if memory.index is not None:
             parts.append(state.zeros(memory.index) + memory.shift)
     return min(parts)
-
-
-def _do(operation: Instruction, state: State, read: Read) -> None:
-    register, bits = _aligned(operation, state)
-    _change(operation, state, read)
-    if bits and register in operation.written:
-        state.aligned[register] = min(bits, 2)
-
-
-def _aligned(operation: Instruction, state: State) -> tuple[int, int]:
-    """A register, and how many of its last bits are 0 after an instruction, where that follows from
-    before.
-    """
-    memory, base, target, name = operation.memory, operation.base, operation.target, operation.name
-    if memory is not None:
-        by = memory.offset if memory.post is None else memory.post
-        if memory.writeback and memory.base < PC:
-            return memory.base, min(state.zeros(memory.base), zeros(number(by)))
-        return 0, 0
-    if base is not None:
-        loaded = base == PC or base in [listed.register for listed in operation.listed]
-        return base, 0 if loaded else state.zeros(base)
-    if not 0 <= target < PC:
-        return 0, 0
-    sources = _sources(operation)
-    bits = [_zeros_of(operand, state) for operand in sources]
-    if name == "lsl" and sources[1].register is None:
-        return target, bits[0] + sources[1].number
-    return target, zeros_after(name, *bits)
 
 
 def zeros_after(name: str, *bits: int) -> int:
@@ -202,6 +173,7 @@ def _transfer(operation: Instruction, state: State, read: Read) -> None:
         moves = base in operation.written and not any(
             loads and it.register == base for it in operation.listed
         )
+    bits = min(state.zeros(base), zeros(number(by))) if moves else 0
     slot = (at[1], 4) if single == 4 and at and at[0] == STACK and at[1] == at[2] else None
     for operand in operation.listed:
         size, register = abs(single) or operand.bytes, operand.register
@@ -219,7 +191,7 @@ def _transfer(operation: Instruction, state: State, read: Read) -> None:
             state.store(at, size, value, register if single else None)
         at = plus(at, number(size))
     if moves:
-        state.put(base, plus(state.registers[base], number(by)), f"{fresh}:{base}")
+        state.put(base, plus(state.registers[base], number(by)), f"{fresh}:{base}", bits)
 
 
 def _loaded(state: State, place: Value, size: int, read: Read) -> Value:
@@ -270,10 +242,15 @@ def computed(name: str, *sources: Value) -> Value:
 
 def _compute(operation: Instruction, state: State) -> None:
     name, operands, target = operation.name, operation.operands, operation.target
-    sources = [_value(operand, state) for operand in _sources(operation)]
+    # Of two operands the first is also a source: ADD r0, r1.
+    of = operands if len(operands) == 2 and name not in _UNARY else operands[1:]
+    sources = [_value(operand, state) for operand in of]
     value = computed(name, *sources)
     copied = operands[1].register if name == "mov" else None
-    state.put(target, value, f"@{operation.address:x}")
+    bits = [_zeros_of(operand, state) for operand in of]
+    shifted = name == "lsl" and of[1].register is None
+    after = bits[0] + of[1].number if shifted else zeros_after(name, *bits)
+    state.put(target, value, f"@{operation.address:x}", after)
     if operation.sets_flags and name == "sub" and len(sources) == 2:
         source = operands[-2]
         left_in = _where(source) if source.register != target else None
@@ -428,9 +405,3 @@ _COMPUTED: dict[str, Callable[..., Value]] = {
     "movt": _top,
 }
 _UNARY = ("mov", "mvn", "clz", "uxtb", "uxth", "sxtb", "sxth")
-
-
-def _sources(operation: Instruction) -> tuple[Operand, ...]:
-    """Of two operands the first is also a source: ADD r0, r1."""
-    operands = operation.operands
-    return operands if len(operands) == 2 and operation.name not in _UNARY else operands[1:]

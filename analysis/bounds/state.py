@@ -80,8 +80,10 @@ class State:
         """How many of a register's last bits are known to be 0."""
         return max(zeros(self.registers[register]), self.aligned.get(register, 0))
 
-    def put(self, register: int, value: Value, fresh: str) -> None:
-        """Writes a register. `fresh` is a name for the value if nothing is known of it."""
+    def put(self, register: int, value: Value, fresh: str, zeros: int = 0) -> None:
+        """Writes a register. `fresh` is a name for the value if nothing is known of it. At least so
+        many of its last bits are 0.
+        """
         if register >= REGISTERS:
             return
         if value is None:
@@ -89,6 +91,8 @@ class State:
             self.forget(fresh)
         self.registers[register] = value
         self.aligned.pop(register, None)
+        if zeros:
+            self.aligned[register] = min(zeros, 2)
         self.copies.pop(register, None)
         self._moved(register)
 
