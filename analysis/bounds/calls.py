@@ -116,11 +116,11 @@ class Calls:
         def after(at: int) -> list[int]:
             code = graph.instructions.get(at)
             if code is None or at in graph.unknown:
-                return [RETURN] if at != RETURN else []
+                return [RETURN]
             call = None if code.conditional else code.call
             if call is not None and (self.never_comes_back(call) or not self.returns(call)):
                 return []
-            return [*([RETURN] if at in graph.ends else []), *(to for to, _ in graph.after.get(at, ()))]
+            return [*([RETURN] if at in graph.ends else []), *(to for to, _ in graph.after[at])]
 
         self._returning[entry] = RETURN in reached([entry], after)
         return self._returning[entry]

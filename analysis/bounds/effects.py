@@ -124,10 +124,10 @@ def zeros_after(name: str, *bits: int) -> int:
 def _zeros_of(operand: Operand, state: State) -> int:
     if operand.register is None:
         return zeros(number(operand.number))
-    if not 0 <= operand.register < PC:
+    if operand.core < 0:
         return 0
     if not operand.how or operand.how == _LSL:
-        return state.zeros(operand.register) + operand.shift
+        return state.zeros(operand.core) + operand.shift
     return zeros(_value(operand, state))
 
 
@@ -176,19 +176,18 @@ def _transfer(operation: Instruction, state: State, read: Read) -> None:
     bits = min(state.zeros(base), zeros(number(by))) if moves else 0
     slot = (at[1], 4) if single == 4 and at and at[0] == STACK and at[1] == at[2] else None
     for operand in operation.listed:
-        size, register = abs(single) or operand.bytes, operand.register
-        core = register is not None and 0 <= register < PC
-        if loads and core and register is not None:
+        size, register = abs(single) or operand.bytes, operand.core
+        if loads and register >= 0:
             state.put(register, _loaded(state, at, single or size, read), f"{fresh}:{register}")
             if slot in state.slots:
                 state.copies[register] = slot
                 if state.slots[slot] is None:
                     state.slots[slot] = state.registers[register]
         elif not loads:
-            value = state.registers[register] if core and register is not None else None
+            value = state.registers[register] if register >= 0 else None
             if size < 4 and unsigned(value)[1] >= 1 << 8 * size:
                 value = None
-            state.store(at, size, value, register if single else None)
+            state.store(at, size, value, register if single else -1)
         at = plus(at, number(size))
     if moves:
         state.put(base, plus(state.registers[base], number(by)), f"{fresh}:{base}", bits)
@@ -222,16 +221,15 @@ def _compare(operation: Instruction, state: State) -> None:
 
 
 def _where(operand: Operand) -> int | None:
-    plain = operand.register is not None and 0 <= operand.register < PC and not operand.how
-    return operand.register if plain else None
+    return None if operand.core < 0 or operand.how else operand.core
 
 
 def _value(operand: Operand, state: State) -> Value:
     if operand.register is None:
         return number(operand.number)
-    if not 0 <= operand.register < PC:
+    if operand.core < 0:
         return None
-    value = state.registers[operand.register]
+    value = state.registers[operand.core]
     return _shifted(value, operand.how, operand.shift) if operand.how else value
 
 

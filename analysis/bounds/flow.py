@@ -224,12 +224,19 @@ class Flow:
             yield from self._call(block, last, now, masks)
         elif last.touches:
             yield from self._mask(block, last, now, masks)
-        elif block.ends or any(taken for _, taken in block.after):
-            yield from self._branch(body, block, last, now, masks)
         else:
-            now, masks = self._step(last, now, masks)
+            branches = block.ends or any(taken for _, taken in block.after)
+            if not branches:
+                now, masks = self._step(last, now, masks)
             for target, taken in block.after:
-                yield Edge((target, masks), now, taken, None)
+                after = decided(last, now, taken) if branches else now
+                if after is not None:
+                    yield Edge((target, masks), after, taken, None)
+            after = decided(last, now) if block.ends else None
+            if after is not None:
+                why_not = "" if body.entry in self.vectors.values() else self._stray(body, last, after)
+                stray = Called(0, masks, why_not=why_not) if why_not else None
+                yield Edge((RETURN, masks), after, True, stray)
 
     def along(self, block: Block, node: Node, state: State) -> Iterator[tuple[Instruction, State, Masks]]:
         """The instructions of a block, each with state and masks right before it."""
@@ -239,21 +246,6 @@ class Flow:
                 now, masks = self._step(before, now, masks)
             yield code, now, masks
             before = code
-
-    def _branch(
-        self, body: Body, block: Block, last: Instruction, now: State, masks: Masks
-    ) -> Iterator[Edge]:
-        """A branch, or a return, with or without a condition."""
-        for target, taken in block.after:
-            after = decided(last, now, taken)
-            if after is not None:
-                yield Edge((target, masks), after, taken, None)
-        if block.ends:
-            after = decided(last, now)
-            if after is not None:
-                why_not = "" if body.entry in self.vectors.values() else self._stray(body, last, after)
-                stray = Called(0, masks, why_not=why_not) if why_not else None
-                yield Edge((RETURN, masks), after, True, stray)
 
     def _call(self, block: Block, last: Instruction, now: State, masks: Masks) -> Iterator[Edge]:
         """A call, or SVC, whose handler comes back as a function does."""

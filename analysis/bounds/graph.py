@@ -41,6 +41,11 @@ class Operand:
     shift: int = 0
 
     @property
+    def core(self) -> int:
+        """The number of one of r0 to lr; else -1."""
+        return -1 if self.register is None or self.register == PC else self.register
+
+    @property
     def bytes(self) -> int:
         """Of a register."""
         return self.number if self.register == -1 else 4

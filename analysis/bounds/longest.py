@@ -80,10 +80,22 @@ def _distances(
         heads = [node for node in component if node in before]
         if is_loop(component, own):
             for head in heads:
+                times = passes(head, inner)
+                if times == 0:
+                    # No path leads there.
+                    continue
                 # Whatever is entered at this node has no other way in any more.
-                ways = _through_loop(head, inner, successors, cost, passes, wanted)
-                for node, way in ways.items():
-                    _keep(far, node, before[head] + way)
+                within = _distances(head, inner - {head}, successors, cost, passes, wanted)
+                laps = [
+                    way + successors[u][head] for u, way in within.items() if head in successors.get(u, ())
+                ]
+                # All laps but the last.
+                around = NOTHING
+                if laps and times > 1:
+                    around = max(laps, key=lambda lap: lap.cycles) * (times - 1)
+                for node, way in within.items():
+                    if node in wanted or any(v not in inner for v in successors.get(node, ())):
+                        _keep(far, node, before[head] + (around + way))
         else:
             far |= {node: before[node] + cost[node] for node in heads}
         for node in component:
@@ -101,34 +113,6 @@ def _keep(ways: dict[Node, Price], node: Node, way: Price) -> None:
 def is_loop(component: list[Node], successors: Mapping[Node, Iterable[Node]]) -> bool:
     """Whether a strongly connected component goes round."""
     return len(component) > 1 or component[0] in successors.get(component[0], ())
-
-
-def _through_loop(
-    head: Node,
-    inner: set[Node],
-    successors: Successors[Node],
-    cost: Mapping[Node, Price],
-    passes: Passes[Node],
-    wanted: set[Node],
-) -> dict[Node, Price]:
-    """The longest way from the head of a loop to each of its nodes at which it may be left.
-
-    It is all laps but the last, and the way from the head to the node. No path leads to a loop
-    whose head is passed 0 times.
-    """
-    times = passes(head, inner)
-    if times == 0:
-        return {}
-    within = _distances(head, inner - {head}, successors, cost, passes, wanted)
-    laps = [way + successors[u][head] for u, way in within.items() if head in successors.get(u, ())]
-    before = NOTHING
-    if laps and times > 1:
-        before = max(laps, key=lambda lap: lap.cycles) * (times - 1)
-    return {
-        node: before + way
-        for node, way in within.items()
-        if node in wanted or any(v not in inner for v in successors.get(node, ()))
-    }
 
 
 def components(starts: Iterable[Node], successors: Mapping[Node, Iterable[Node]]) -> list[list[Node]]:

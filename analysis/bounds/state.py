@@ -115,8 +115,10 @@ class State:
             gone: dict[str, Any] = {name: None for name in places if getattr(flags, name) == where}
             self.flags = replace(flags, **gone)
 
-    def store(self, address: Value, size: int, value: Value, register: int | None = None) -> None:
-        """Writes memory. What may be hit and is not known to stay is forgotten."""
+    def store(self, address: Value, size: int, value: Value, register: int = -1) -> None:
+        """Writes memory, from a register if one is named. What may be hit and is not known to stay
+        is forgotten.
+        """
         self.escape(value)
         if address is None or address[0] not in ("", STACK):
             self.clobber()
@@ -124,7 +126,7 @@ class State:
             self._drop(address[1], address[2] + size)
             if address[1] == address[2]:
                 self.slots[address[1], size] = value
-                if register is not None and register < REGISTERS and size == 4:
+                if register >= 0 and size == 4:
                     self.copies[register] = (address[1], size)
 
     def _drop(self, low: float = -inf, high: float = inf) -> None:

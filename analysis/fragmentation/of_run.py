@@ -108,16 +108,14 @@ def _columns(plan: Plan, operations: Operations, replay: Replay) -> pl.DataFrame
     """Null where an operation has no block, and of a free the largest free block."""
     served = replay.status == 0
     asks = operations[:, KIND] != FREE
-    values: dict[str, tuple[npt.NDArray[Any], npt.NDArray[np.bool_]]] = {
-        "block_begin": (replay.begin, served),
-        "block_end": (replay.end, served),
-        "used_bytes": (course(operations, replay).used, np.ones_like(served)),
-        "largest_free_bytes": (replay.largest_free, asks & (replay.largest_free != UNKNOWN)),
-    }
+
+    def column(name: str, values: npt.NDArray[Any], there: npt.NDArray[np.bool_] = served) -> pl.Expr:
+        return pl.when(pl.Series(there)).then(pl.Series(values)).cast(MEMORY_COLUMNS[name]).alias(name)
+
     return plan.operations.filter(pl.col("kind") != "K").select(
         "seq",
-        **{
-            name: pl.when(pl.Series(there)).then(pl.Series(of_all)).cast(MEMORY_COLUMNS[name])
-            for name, (of_all, there) in values.items()
-        },
+        column("block_begin", replay.begin),
+        column("block_end", replay.end),
+        column("used_bytes", course(operations, replay).used, np.ones_like(served)),
+        column("largest_free_bytes", replay.largest_free, asks & (replay.largest_free != UNKNOWN)),
     )
