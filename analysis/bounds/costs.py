@@ -219,8 +219,8 @@ class Costs:
         where it goes through a bit-band alias, or where nobody knows.
         """
         exact = address is not None and not address[0]
-        ends = address[1:] if address is not None and exact else ()
-        if exact and not any(end in alias for end in ends for alias in (_ALIAS, _ALIAS_OF_DEVICES)):
+        aliases = (_ALIAS, _ALIAS_OF_DEVICES)
+        if address and exact and not any(end in alias for end in address[1:] for alias in aliases):
             return 0
         memory = self.memory(address)
         if memory is Memory.SRAM:

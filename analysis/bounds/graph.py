@@ -188,19 +188,19 @@ def lift(instruction: capstone.CsInsn, conditional: bool) -> Instruction:
             base, listed = lifted[0].register, lifted[1:]
         else:
             base, listed = SP, lifted
-    system, words = "", re.split(r", *", instruction.op_str)
-    if instruction.id == arm.ARM_INS_CPS:
-        system = "faultmask" if "f" in instruction.op_str and "i" not in instruction.op_str else "primask"
-    elif instruction.id in (arm.ARM_INS_MRS, arm.ARM_INS_MSR):
-        system = words[1 if instruction.id == arm.ARM_INS_MRS else 0].lower()
     # ADDW and SUBW are as ADD and SUB.
-    name = "movt" if mnemonic.startswith("movt") else str(instruction.insn_name()).removesuffix("w")
+    name, system = str(instruction.insn_name()).removesuffix("w"), ""
+    words = re.split(r", *", instruction.op_str)
+    if name == "cps":
+        system = "faultmask" if "f" in instruction.op_str and "i" not in instruction.op_str else "primask"
+    elif name in ("mrs", "msr"):
+        system = words[name == "mrs"].lower()
     written = map(instruction.reg_name, instruction.regs_access()[1])
     return Instruction(
         address=int(instruction.address),
         size=int(instruction.size),
         text=f"{mnemonic} {instruction.op_str}".strip(),
-        name=mnemonic.partition(".")[0] if instruction.id == arm.ARM_INS_HINT else name,
+        name=mnemonic.partition(".")[0] if name == "hint" else name,
         kind=kind,
         base=base,
         listed=tuple(listed),
@@ -297,16 +297,16 @@ class Disassembler:
                 return
             lifted = lift(instruction, conditional=ruled > 0)
             self.decoded[address] = lifted
-            ruled = len(instruction.mnemonic) - 1 if instruction.id == arm.ARM_INS_IT else max(ruled - 1, 0)
+            ruled = len(instruction.mnemonic) - 1 if lifted.name == "it" else max(ruled - 1, 0)
             why_not = pointer = ""
             try:
                 targets, ends, call = self._flow(instruction, lifted, inside)
             except NoBoundError as error:
                 why_not, targets, ends, call = str(error), [], False, None
                 graph.unknown[address] = why_not
-                pointer = why_not if instruction.id in (arm.ARM_INS_BLX, arm.ARM_INS_BX) else ""
+                pointer = why_not if lifted.name in ("blx", "bx") else ""
                 # BLX comes back; a branch through a register is the function's last act.
-                ends = bool(pointer) and instruction.id != arm.ARM_INS_BLX
+                ends = bool(pointer) and lifted.name != "blx"
             if self._never and lifted.condition and self._program.source_line(address) in self._never:
                 targets = []
             graph.instructions[address] = replace(lifted, call=call, pointer=pointer)
@@ -337,7 +337,6 @@ class Disassembler:
     ) -> tuple[list[int], bool, int | None]:
         """Targets inside the function; whether it may leave the function; the function it calls."""
         place, name = self._program.place(lifted.address), lifted.name
-        loads = instruction.id == arm.ARM_INS_LDR
         if lifted.unpredictable:
             raise NoBoundError(f"{place} is UNPREDICTABLE: {instruction.mnemonic} {instruction.op_str}.")
         if name == "bl":
@@ -355,19 +354,19 @@ class Disassembler:
             if instruction.op_str == "lr":
                 return [], True, None
             raise NoBoundError(f"{place} branches through a register.")
-        if instruction.id == arm.ARM_INS_UDF:
+        if name == "udf":
             # It raises a fault. A branch to itself stands for it: no path leads on from here.
             return [lifted.address], False, None
         if PC not in lifted.written:
             return [], False, None
-        if instruction.id in (arm.ARM_INS_POP, arm.ARM_INS_LDM) or (loads and "[sp]" in instruction.op_str):
+        if name in ("pop", "ldm") or (name == "ldr" and "[sp]" in instruction.op_str):
             return [], True, None
-        if loads and lifted.literal is not None:
+        if name == "ldr" and lifted.literal is not None:
             # An address beside the code, as the linker's veneers read it.
             word = self._program.read_only(lifted.literal, _WIDEST_BYTES)
             if target := (word or 0) & ~1:
                 return [], True, target
-        if loads and lifted.memory is not None and lifted.memory.index is not None:
+        if name == "ldr" and lifted.memory is not None and lifted.memory.index is not None:
             return self._table(lifted, inside), False, None
         raise NoBoundError(f"{place} computes where it goes ({instruction.op_str}).")
 

@@ -8,7 +8,6 @@ from typing import Any, NamedTuple
 
 from analysis.bounds.graph import INVERSE, LR, SP
 from analysis.bounds.values import (
-    SIGN,
     SRAM,
     STACK,
     WORD,
@@ -263,20 +262,16 @@ def _compare(
                 return True
     if (left and left[0]) or (right and right[0]):
         return True
-    if condition == "eq":
-        possible, value = between(left, *unsigned(right), False)
-        if possible:
-            _set(state, left_in, value)
-            _set(state, right_in, value)
-        return possible
     if condition in ("hi", "gt", "hs", "ge"):
         left, right, left_in, right_in = right, left, right_in, left_in
         condition = MIRRORED[condition]
     is_signed = condition in SIGNED
     view, strict = (signed if is_signed else unsigned), condition in ("lo", "lt")
-    least, most = (-SIGN, SIGN - 1) if is_signed else (0, WORD - 1)
-    possible, new = between(left, least, view(right)[1] - strict, is_signed)
-    also, greater = between(right, view(left)[0] + strict, most, is_signed)
+    if condition == "eq":
+        possible, new = also, greater = between(left, *unsigned(right), False)
+    else:
+        possible, new = between(left, -WORD, view(right)[1] - strict, is_signed)
+        also, greater = between(right, view(left)[0] + strict, WORD, is_signed)
     if possible and also:
         _set(state, left_in, new)
         _set(state, right_in, greater)

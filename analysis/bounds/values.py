@@ -53,9 +53,9 @@ def relative(base: str, low: int, high: int) -> Value:
 
 def constant(value: Value) -> int | None:
     """The number, if it can be only one."""
-    if value and value[0] == SRAM and value[1] == value[2]:
-        return SRAM_ADDRESS + value[1]
-    return value[1] if value and not value[0] and value[1] == value[2] else None
+    if value is None or value[1] != value[2] or value[0] not in ("", SRAM):
+        return None
+    return value[1] + (SRAM_ADDRESS if value[0] else 0)
 
 
 def unsigned(value: Value) -> tuple[int, int]:
@@ -135,12 +135,12 @@ def join(left: Value, other: Value) -> Value:
     return number(low, high)
 
 
-_THRESHOLDS = (0, 1, 0xFF, 0xFFFF, SIGN - 1, WORD - 1)
+_THRESHOLDS = (0, 1, 0xFF, 0xFFFF, SIGN - 1, WORD - 1, WORD * 2)
 
 
 def widen(before: Value, after: Value, limits: tuple[int, ...] = ()) -> Value:
     """A range that grows is let go to the next of a few limits, so that growing comes to an end.
-    `limits` are further ones, in order.
+    `limits` are further ones.
     """
     both = join(before, after)
     if both is None or before is None or both == before:
@@ -153,8 +153,7 @@ def widen(before: Value, after: Value, limits: tuple[int, ...] = ()) -> Value:
     low = both[1] if both[1] == before[1] else max(limit for limit in (0, 1, *limits) if limit <= both[1])
     high = both[2]
     if high != before[2]:
-        limits = tuple(sorted((*_THRESHOLDS, *limits)))
-        high = next((limit for limit in limits if limit >= high), WORD * 2)
+        high = min(limit for limit in (*_THRESHOLDS, *limits) if limit >= high)
     return number(low, high)
 
 
