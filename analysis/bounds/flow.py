@@ -65,7 +65,7 @@ class Body:
     entry: int
     blocks: dict[int, Block]
     limits: tuple[int, ...]
-    """The numbers that it compares with, and those beside them, in order."""
+    """The numbers that it compares with, and those beside them."""
 
 
 class Edge(NamedTuple):
@@ -159,7 +159,7 @@ class Flow:
                 if code.name == "cmp" and code.operands[-1].register is None
             }
             limits = {limit + beside for limit in compared for beside in (-1, 0, 1) if limit + beside > 0}
-            few = tuple(sorted(limits)) if len(limits) <= _MOST_LIMITS else ()
+            few = tuple(limits) if len(limits) <= _MOST_LIMITS else ()
             self._bodies[entry] = Body(self.disassembler.flow(entry).name, entry, blocks, few)
         return self._bodies[entry]
 

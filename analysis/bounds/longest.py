@@ -35,8 +35,7 @@ def longest_ways(
     alive = reaching(wanted, successors)
     if entry not in alive:
         return {}
-    pruned = {u: {v: price for v, price in successors.get(u, {}).items() if v in alive} for u in alive}
-    far = _distances(entry, alive, pruned, cost, passes, wanted)
+    far = _distances(entry, alive, successors, cost, passes, wanted)
     return {end: far[end] for end in wanted if end in far}
 
 

@@ -443,10 +443,10 @@ class Timed:
         kept = Kept(dict.fromkeys(solved.states, hot))
         if self.costs.counts:
             return kept
-        held = {node for node in solved.states if node[1].holds(kind)}
         after = {
-            node: [edge.target for edge in solved.edges[node] if edge.target in held] if node in held else []
+            node: [edge.target for edge in solved.edges[node]]
             for node in solved.states
+            if node[1].holds(kind)
         }
         of_node, costs = partial(self._lines_of, solved), self.costs
         for which, cache in ((Hot(code=True), costs.code_cache), (Hot(data=True), costs.data_cache)):
