@@ -162,7 +162,14 @@ def _compared(made: Beside, claim: Claim, variant: str) -> Iterator[_Comparison]
         if claim.parts and part.title not in claim.parts:
             continue
         if claim.printed:
-            yield from _as_printed(made, claim, part, variant)
+            for pair in made.of(part, variant):
+                line = pair.row if claim.of == "columns" else pair.column
+                if pair.here and pair.published is not None and line in (claim.along or [line]):
+                    printed = MadeFigure(pair.published, 1, pair.here.resolution)
+                    equal = pair.difference == 0 and pair.here.least == pair.here.most
+                    verdict = HOLDS if equal else REVERSES
+                    names, figures_here = (f"{pair.row} here", "printed"), (pair.here, printed)
+                    yield _Comparison(part, pair.column, names, figures_here, pair.unit, verdict, verdict)
             continue
         figures = {(pair.row, pair.column): pair.here for pair in made.of(part, variant) if pair.here}
         lines = claim.along or (part.columns if claim.of == "rows" else part.rows)
@@ -177,18 +184,6 @@ def _compared(made: Beside, claim: Claim, variant: str) -> Iterator[_Comparison]
                     judge(lesser, greater, alike),
                     judge(replace(lesser, placements=0), replace(greater, placements=0), alike),
                 )
-
-
-def _as_printed(made: Beside, claim: Claim, part: Part, variant: str) -> Iterator[_Comparison]:
-    for pair in made.of(part, variant):
-        line = pair.row if claim.of == "columns" else pair.column
-        if pair.here is None or pair.published is None or (claim.along and line not in claim.along):
-            continue
-        printed = MadeFigure(pair.published, 1, pair.here.resolution)
-        equal = pair.difference == 0 and pair.here.least == pair.here.most
-        names = (f"{pair.row} here", "printed")
-        verdict = HOLDS if equal else REVERSES
-        yield _Comparison(part, pair.column, names, (pair.here, printed), pair.unit, verdict, verdict)
 
 
 def judge(lesser: MadeFigure, greater: MadeFigure, alike: bool = False) -> Verdict:
@@ -206,9 +201,11 @@ def judge(lesser: MadeFigure, greater: MadeFigure, alike: bool = False) -> Verdi
         signs = [(rises > 0 and rises >= off) - (falls > 0 and falls >= off)]
     if alike:
         return REVERSES if any(signs) else HOLDS if lesser.value == greater.value else UNTOLD
-    if paired and not _is_certain(signs):
+    balance, decided = sum(signs), len(signs) - signs.count(0)
+    # Of seeds one sign must prevail, by the sign test; those that tell nothing are left out.
+    if not balance or (paired and binomtest(signs.count(1), decided).pvalue >= _LEVEL):
         return UNTOLD
-    return {1: HOLDS, 0: UNTOLD, -1: REVERSES}[(sum(signs) > 0) - (sum(signs) < 0)]
+    return HOLDS if balance > 0 else REVERSES
 
 
 def _gap(lesser: MadeFigure, greater: MadeFigure) -> float:
@@ -218,12 +215,6 @@ def _gap(lesser: MadeFigure, greater: MadeFigure) -> float:
     most = lesser.most if lesser.placements > 1 else None
     least = greater.least if greater.placements > 1 else None
     return (greater.value if least is None else least) - (lesser.value if most is None else most)
-
-
-def _is_certain(signs: Sequence[int]) -> bool:
-    """Whether one sign prevails, by the sign test; seeds that tell nothing are left out."""
-    decided = [sign for sign in signs if sign]
-    return bool(decided) and bool(binomtest(decided.count(1), len(decided)).pvalue < _LEVEL)
 
 
 # How far the figures agree: by difference, by order, or by range.
@@ -252,8 +243,7 @@ def headline(made: Beside) -> str:
         bounds = {row: value for (row, column), value in values.items() if column == "by the formula"}
         below = sum(values[row, "used"] <= value for row, value in bounds.items())
         return f"{_of(below, len(bounds))} within the formula"
-    orders = list(_orders(made, variant))
-    ranks = _ranks(orders) if orders else "too few to rank"
+    ranks = _ranks(list(_orders(made, variant)))
     if made.table.compared == "by order":
         return ranks
     within = [pair.within for pair in compared if pair.within is not None]
@@ -282,6 +272,8 @@ def _orders(made: Beside, variant: str) -> Iterator[Order]:
 
 
 def _ranks(orders: Sequence[Order]) -> str:
+    if not orders:
+        return "too few to rank"
     values = [coefficient for coefficient, _ in orders if not isnan(coefficient)]
     counts = [count for _, count in orders]
     numbers = "–".join(str(count) for count in dict.fromkeys((min(counts), max(counts))))

@@ -39,8 +39,8 @@ from studies.reproduce.beside import (
 )
 from studies.reproduce.kept import Work
 from studies.reproduce.measure import (
+    EMPTY_SECTION,
     BoardRun,
-    EmptySection,
     Footprints,
     HeapStudy,
     Levels,
@@ -176,8 +176,8 @@ class Bench:
         for way in self.ways:
             figures = variants[way.name] = dict[Place, MadeFigure]()
             for recipe in making.by:
-                made = list(_RECIPES[recipe](self, way, figures))
-                figures |= {place: figure for place, figure in made if figure}
+                made = _change(figures) if recipe == "change" else _RECIPES[recipe](self, way)
+                figures |= {place: figure for place, figure in list(made) if figure}
         first, way = variants[self.ways[0].name], self.ways[0].model_copy(update={"window": "instructions"})
         witnesses = {name: first[place] for name, place in making.witnesses.items()}
         for row, allocator in self.source.names.items() if making.instructions else ():
@@ -229,14 +229,15 @@ class Bench:
             optimization=way.optimization,
         )
 
-    def placed(self, works: Sequence[Work]) -> list[pl.DataFrame]:
-        """The operations of a run at its placements. Raises ValueError where they end otherwise at
-        one.
+    def placed(self, run: BoardRun, count: int) -> list[pl.DataFrame]:
+        """The operations of a run at so many placements. Raises ValueError where they end otherwise
+        at one.
         """
         with ThreadPoolExecutor(self.budget.processes) as threads:
-            frames = list(threads.map(self.measure, works))
-        if any(not frame["kind"].equals(frames[0]["kind"]) for frame in frames):
-            raise ValueError(f"{works[0]} comes out otherwise at another placement.")
+            works = (replace(run, placement=number) for number in range(count))
+            first, *others = frames = list(threads.map(self.measure, works))
+        if not all(frame["kind"].equals(first["kind"]) for frame in others):
+            raise ValueError(f"{run} comes out otherwise at another placement.")
         return frames
 
     def costs(self, way: Way, scenario: str) -> Costs:
@@ -246,9 +247,8 @@ class Bench:
         if not way.net:
             return {"A": 0, "F": 0}
         scenario = _EMPTY_OF_CONSTRUCTIONS if scenario.startswith("worst") else scenario
-        run = BoardRun("empty_section", scenario, way.art, optimization=way.optimization)
-        numbers = range(self.budget.placements())
-        frames = self.placed([EmptySection(replace(run, placement=number)) for number in numbers])
+        run = BoardRun(EMPTY_SECTION, scenario, way.art, optimization=way.optimization)
+        frames = self.placed(run, self.budget.placements())
         means = [frame.group_by("kind").agg(pl.col(way.window).mean()) for frame in frames]
         return dict(pl.concat(means).group_by("kind").agg(pl.col(way.window).median()).iter_rows())
 
@@ -266,8 +266,8 @@ class Bench:
         costs = self.costs(way, runs[0].scenario)
         cost = pl.when(pl.col("kind") == "F").then(costs["F"]).otherwise(costs["A"])
         at_a_place = way.window.endswith("cycles")
-        numbers = range(self.budget.placements(of_table) if at_a_place else 1)
-        of_runs = [self.placed([replace(run, placement=number) for number in numbers]) for run in runs]
+        count = self.budget.placements(of_table) if at_a_place else 1
+        of_runs = [self.placed(run, count) for run in runs]
         figures = []
         for frames in zip(*of_runs, strict=True):
             frame = pl.concat(frames, how="vertical_relaxed").with_columns(value=pl.col(way.window) - cost)
@@ -363,7 +363,7 @@ def _statistic(name: str, samples: Sequence[float]) -> tuple[float, int]:
     return _OF_SAMPLES[name](samples), len(samples)
 
 
-def _board(bench: Bench, way: Way, _: Figures) -> Made:
+def _board(bench: Bench, way: Way) -> Made:
     """Figures of runs on the board."""
     rows = bench.board_rows(way)
     for place, expression, scenarios in bench.cells(rows):
@@ -373,7 +373,7 @@ def _board(bench: Bench, way: Way, _: Figures) -> Made:
         yield place, bench.figure(way, runs, expression, resolution, row != rows[row])
 
 
-def _knob(bench: Bench, way: Way, _: Figures) -> Made:
+def _knob(bench: Bench, way: Way) -> Made:
     """Figures of one allocator on the longest list; a row is a value of its knob."""
     part, (allocator, knob) = bench.table.part[-1], bench.making.knob.split()
     for row, column in product(part.rows, part.columns) if not way.own_format else ():
@@ -381,7 +381,7 @@ def _knob(bench: Bench, way: Way, _: Figures) -> Made:
         yield (part.title, row, column), bench.figure(way, [run], bench.making.figures[column])
 
 
-def _change(_bench: Bench, _way: Way, averages: Figures) -> Made:
+def _change(averages: Figures) -> Made:
     """The average operation's change to Buddy's, in percent of the reference's median."""
     for (title, row, column), average in averages.items():
         if column == "average operation":
@@ -395,7 +395,7 @@ def _change(_bench: Bench, _way: Way, averages: Figures) -> Made:
             yield (title, row, "change %"), change
 
 
-def _heap(bench: Bench, way: Way, _: Figures) -> Made:
+def _heap(bench: Bench, way: Way) -> Made:
     """Figures of heap studies over the seeds."""
     rows = bench.rows(on_this_machine(bench.making.heap_bytes))
     for place, expression, scenarios in bench.cells(rows):
@@ -420,7 +420,7 @@ def _heap(bench: Bench, way: Way, _: Figures) -> Made:
             yield place, MadeFigure(value, n, step, samples=tuple(samples) if rest[0] == "mean" else ())
 
 
-def _peak(bench: Bench, way: Way, _: Figures) -> Made:
+def _peak(bench: Bench, way: Way) -> Made:
     """The live memory of traces, which is the same on every allocator."""
     part, (row, allocator) = bench.table.part[0], next(iter(bench.source.names.items()))
     for trace, scenarios in bench.making.scenarios.items() if way == bench.ways[0] else ():
@@ -429,7 +429,7 @@ def _peak(bench: Bench, way: Way, _: Figures) -> Made:
         yield (part.title, trace, part.columns[0]), over_seeds(study["peak_live_bytes"], 1)
 
 
-def _host(bench: Bench, _way: Way, _: Figures) -> Made:
+def _host(bench: Bench, _way: Way) -> Made:
     """The most instructions of constructions on this machine, or that over the least. Those that an
     allocator refuses are left out.
     """
@@ -446,7 +446,7 @@ def _host(bench: Bench, _way: Way, _: Figures) -> Made:
             yield place, MadeFigure(value, len(counts), bench.making.resolution.get(column, 1))
 
 
-def _footprint(bench: Bench, _way: Way, _: Figures) -> Made:
+def _footprint(bench: Bench, _way: Way) -> Made:
     """Bytes of images and of indexes, and what TLSF takes more."""
     whole, less = bench.table.part
     rows = bench.rows(on_the_board())
@@ -465,19 +465,19 @@ def _row(part: Part, row: str, numbers: Iterable[float]) -> Made:
         yield (part.title, row, column), MadeFigure(number, 1, 1)
 
 
-def _levels(bench: Bench, _way: Way, _: Figures) -> Made:
+def _levels(bench: Bench, _way: Way) -> Made:
     """The largest request that is served, its bits, and the structure's size."""
-    for fll, largest, header in bench.measure(Levels()).rows():
+    for fll, header, largest in bench.measure(Levels()).rows():
         yield from _row(bench.table.part[0], f"FLL {fll}", (largest.bit_length(), largest, header))
 
 
-def _text(bench: Bench, _way: Way, _: Figures) -> Made:
+def _text(bench: Bench, _way: Way) -> Made:
     (part,) = bench.table.part
     for row in part.rows:
         yield from _row(part, row, bench.measure(Text(row))["bytes"])
 
 
-def _bounds(bench: Bench, _way: Way, _: Figures) -> Made:
+def _bounds(bench: Bench, _way: Way) -> Made:
     """Used memory on the trace that a search found worst, and the deck's formula.
 
     M is the most that live blocks took at a time and m the largest block, in bytes, headers
@@ -491,7 +491,7 @@ def _bounds(bench: Bench, _way: Way, _: Figures) -> Made:
         yield from _row(bench.table.part[1], row, [used, live, largest, *formula])
 
 
-def _ranges(bench: Bench, _way: Way, _: Figures) -> Made:
+def _ranges(bench: Bench, _way: Way) -> Made:
     """The slide's formula for its example of a list (i, j), with its J of 5."""
     (part,) = bench.table.part
     (row,) = part.rows
@@ -499,7 +499,7 @@ def _ranges(bench: Bench, _way: Way, _: Figures) -> Made:
     yield from _row(part, row, [2**octave + number * 2 ** (octave - 5) for number in (slot, slot + 1)])
 
 
-def _suitability(bench: Bench, way: Way, _: Figures) -> Made:
+def _suitability(bench: Bench, way: Way) -> Made:
     """The figures behind the words of the thesis, of all four traces."""
     (part,) = bench.table.part
     traces = bench.making.scenarios["traces"]
@@ -523,10 +523,9 @@ def _suitability(bench: Bench, way: Way, _: Figures) -> Made:
             yield (part.title, row, column), figure
 
 
-_RECIPES: Mapping[str, Callable[[Bench, Way, Figures], Made]] = {
+_RECIPES: Mapping[str, Callable[[Bench, Way], Made]] = {
     "board": _board,
     "knob": _knob,
-    "change": _change,
     "heap": _heap,
     "peak": _peak,
     "host": _host,

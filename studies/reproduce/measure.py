@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import tempfile
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
 from threading import Lock
@@ -28,22 +28,28 @@ from scenarios.trace import FREE, KIND, SIZE
 from studies import sections, worst
 from studies.adversary.study import replay, winner
 
+EMPTY_SECTION = "empty_section"
+"""An allocator that does nothing: what remains are the bench's marks, lock and book-keeping."""
+_ADMITTED = Lock()
+"""Held while the catalogue has the allocator of an empty section."""
 _CHECK = ".text.heap_index_check"
 """The check of the heap for the contract tests; no other allocator brings one."""
 
 
 def on_the_board() -> tuple[str, ...]:
     """The allocators that can run a scenario with frees on the board."""
-    rows = allocators.own()
-    return tuple(name for name in firmware.allocators() if name in rows and "frees" in rows[name].promises)
+    here = firmware.allocators()
+    return tuple(name for name, row in allocators.own().items() if name in here and "frees" in row.promises)
 
 
 @cache
 def on_this_machine(heap_bytes: int) -> tuple[str, ...]:
     """The allocators that can replay a trace with frees over such a region on this machine."""
-    rows = allocators.own().items()
-    able = (name for name, row in rows if "frees" in row.promises)
-    return tuple(name for name in able if host_heap.objection(name, heap_bytes) is None)
+    return tuple(
+        name
+        for name, row in allocators.own().items()
+        if "frees" in row.promises and host_heap.objection(name, heap_bytes) is None
+    )
 
 
 @dataclass(frozen=True)
@@ -76,37 +82,19 @@ class BoardRun:
         in the record: A allocated, O out of memory, F freed. Raises TailscopeError,
         and ValueError if the run does not come to its end.
         """
-        return self.measure_on(self.built())
-
-    def measure_on(self, image: FirmwareImage) -> pl.DataFrame:
-        """The same on another image."""
         plan = self.plan()
+        if self.allocator == EMPTY_SECTION:
+            with _ADMITTED:  # the catalogue is afterwards as before
+                outside.admit([str(Path(__file__).with_name(f"{EMPTY_SECTION}.c"))])
+                try:
+                    image = self.built()
+                finally:
+                    del allocators.OUTSIDE[EMPTY_SECTION]
+        else:
+            image = self.built()
         measured = sections.measure(image, plan.image)
         planned = plan.operations.select(pl.col("seq").cast(pl.Int64), "measured", "label", "depth")
         return measured.join(planned, on="seq", how="left", maintain_order="left")
-
-
-_ADMITTED = Lock()
-"""Held while the catalogue has the allocator of an empty section."""
-
-
-@dataclass(frozen=True)
-class EmptySection:
-    """A run on an allocator that does nothing, whatever `run` names: what remains are the bench's
-    marks, lock and book-keeping.
-    """
-
-    run: BoardRun
-
-    def measure(self) -> pl.DataFrame:
-        """As of a BoardRun. The catalogue is afterwards as before. Raises TailscopeError."""
-        with _ADMITTED:
-            (name,) = outside.admit([str(Path(__file__).parent / "empty_section.c")])
-            try:
-                image = replace(self.run, allocator=name).built()
-            finally:
-                del allocators.OUTSIDE[name]
-        return self.run.measure_on(image)
 
 
 @dataclass(frozen=True)
@@ -183,10 +171,8 @@ class Spread:
         operations[:, SIZE] = done.end - done.begin
         served = (done.status == 0) & (operations[:, KIND] != FREE)
         figures = metrics(operations, done)
-        largest = int(operations[served, SIZE].max())
-        return pl.DataFrame(
-            {"used": [figures.used_bytes], "peak_live": [figures.peak_live_bytes], "largest": [largest]}
-        )
+        row = (figures.used_bytes, figures.peak_live_bytes, int(operations[served, SIZE].max()))
+        return pl.DataFrame([row], schema=["used", "peak_live", "largest"], orient="row")
 
 
 @dataclass(frozen=True)
@@ -226,9 +212,8 @@ class Levels:
     """The levels that each FLL gives, measured by running the crate on this machine."""
 
     def measure(self) -> pl.DataFrame:
-        """Columns fll, largest_bytes, header_bytes. Raises BuildError."""
-        names = ("fll", "largest_bytes", "header_bytes")
-        return pl.DataFrame([{name: getattr(level, name) for name in names} for level in crate_page.levels()])
+        """Columns as of crate_page.Level. Raises BuildError."""
+        return pl.DataFrame(crate_page.levels())
 
 
 @dataclass(frozen=True)

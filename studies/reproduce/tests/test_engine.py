@@ -17,7 +17,7 @@ from studies.adversary.study import winner
 from studies.reproduce import published
 from studies.reproduce.engine import Bench, Budget
 from studies.reproduce.kept import Work, kept
-from studies.reproduce.measure import BoardRun, EmptySection, Spread
+from studies.reproduce.measure import EMPTY_SECTION, BoardRun, Spread
 from studies.reproduce.published import Making, PublishedTable, Source, Way
 from tests.tables import table
 
@@ -47,8 +47,8 @@ def test_an_expression_is_worked_out_from_left_to_right(expression: str, value: 
 
 
 def test_net_figures_are_less_an_empty_section_of_the_same_kind() -> None:
-    def measure(work: Work) -> pl.DataFrame:
-        if isinstance(work, BoardRun):
+    def measure(work: BoardRun) -> pl.DataFrame:
+        if work.allocator != EMPTY_SECTION:
             return OPERATIONS
         return pl.DataFrame({"kind": ["A", "F"], "operation_cycles": [3, 1]})
 
@@ -61,7 +61,7 @@ def test_net_figures_are_less_an_empty_section_of_the_same_kind() -> None:
 
 def test_an_empty_section_leaves_the_catalogue_as_it_was() -> None:
     before = dict(allocators.allocators())
-    frame = EmptySection(BoardRun("empty_section", "mem_frag")).measure()
+    frame = BoardRun(EMPTY_SECTION, "mem_frag").measure()
     assert (frame["kind"] == "A").any()
     assert dict(allocators.allocators()) == before
 
@@ -98,7 +98,7 @@ def test_what_a_table_is_made_by_is_there(source: Source, table: PublishedTable)
     from studies.reproduce.engine import _RECIPES
 
     assert table.making is not None
-    assert set(table.making.by) <= set(_RECIPES)
+    assert set(table.making.by) <= {*_RECIPES, "change"}
     names = {name.split()[0] for names in table.making.scenarios.values() for name in names}
     assert names <= set(catalogue.names())
     ways = [way.name for way in table.making.way or source.way]
@@ -129,7 +129,7 @@ def test_operations_that_end_otherwise_at_another_placement_are_refused() -> Non
         return pl.DataFrame({"kind": ["A", end]})
 
     with pytest.raises(ValueError, match="otherwise"):
-        bench(measure).placed([BoardRun("tlsf", "mem_stress", placement=number) for number in range(COUNT)])
+        bench(measure).placed(BoardRun("tlsf", "mem_stress"), COUNT)
 
 
 MEASURED: list[int] = []
