@@ -25,7 +25,6 @@ from quality.differential.encodings import (
     Random,
     Rows,
     is_memory,
-    loads_pc,
 )
 
 AL = 14
@@ -48,10 +47,9 @@ def program(row: Encoding, index: int, opcode: int, prelude: int) -> Program:
         return Program(index, (exclusive_load(opcode) if prelude else CLREX, opcode))
     if row.name == "MSR T1":
         return Program(index, (opcode, 0xF3EF_8000 | opcode & 0xFF))
-    if row.name == "CPS T1" and row.baseline:
-        return Program(index, (opcode, READ_PRIMASK, UNMASK_BASELINE))
     if row.name == "CPS T1":
-        return Program(index, (opcode, READ_PRIMASK, READ_FAULTMASK, UNMASK))
+        shows = (READ_PRIMASK, UNMASK_BASELINE) if row.baseline else (READ_PRIMASK, READ_FAULTMASK, UNMASK)
+        return Program(index, (opcode, *shows))
     return Program(index, (opcode,))
 
 
@@ -149,7 +147,7 @@ def assemble(
         slots[at, late[at] : late[at] + len(code)] = code
         lengths[at] = 2 * len(code)
         if index < len(rows) and is_memory(rows[index]):
-            point_into_data(registers[at], opcodes[-1], rows[index], random)
+            point_into_data(registers[at], opcodes[-1], rows[index], random, odd_data)
     registers[:, 13] &= ~np.uint32(3)
     cases = np.zeros(len(programs), CASE)
     cases["steps"] = [len(opcodes) for _, opcodes in programs]
@@ -167,18 +165,15 @@ def assemble(
     return Batch(cases, indices, lengths, margins[0] + slots.tobytes() + margins[1], data.tobytes(), counted)
 
 
-def point_into_data(registers: Opcodes, opcode: int, row: Encoding, random: Random) -> None:
+def point_into_data(registers: Opcodes, opcode: int, row: Encoding, random: Random, words: bool) -> None:
     """Sets the registers that may be base or index.
 
-    These are Rn and Rm of a wide encoding, and all three fields of a narrow one.
+    These are Rn and Rm of a wide encoding, and all three fields of a narrow one. With `words` all
+    point to whole words.
     """
     places = (16, 0) if row.wide else (8, 6, 3)
     named = {13} | {opcode >> place & (15 if row.wide else 7) for place in places}
-    aligned = (
-        re.match(ALIGNED, row.name)
-        or loads_pc(row, np.array([opcode], np.uint32))[0]
-        or random.random() < 0.5
-    )
+    aligned = words or re.match(ALIGNED, row.name) or random.random() < 0.5
     for register in named - {15}:
         base = int(random.integers(LOWEST_BASE, HIGHEST_BASE))
         registers[register] = base & ~3 if aligned else base

@@ -11,7 +11,7 @@ import json
 import re
 import subprocess
 import tomllib
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -21,6 +21,7 @@ import numpy.typing as npt
 import polars as pl
 
 from base.paths import ROOT
+from firmware.build.cmake_build import run_step
 from simulator.build import linted
 
 Words = npt.NDArray[np.uint32]
@@ -138,13 +139,12 @@ Rows = Sequence[Encoding]
 
 
 def build() -> Path:
-    """Builds the core's side of the test if it is out of date, and returns its path."""
+    """Builds the core's side of the test if it is out of date, and returns its path. Raises
+    BuildError.
+    """
     chosen = ("--locked", "--profile", "differential", "-p", "cortex-m", "--example", "differential")
-    command = [*linted(), "cargo", "build", *chosen]
-    command += ["--target-dir", str(SIMULATOR / "target")]
-    done = subprocess.run(command, cwd=SIMULATOR, capture_output=True, text=True, check=False)
-    if done.returncode:
-        raise RuntimeError(f"The core's side of the differential test does not build:\n{done.stderr[-2000:]}")
+    command = [*linted(), "cargo", "build", *chosen, "--target-dir", str(SIMULATOR / "target")]
+    run_step("The core's side of the differential test", "build", command, SIMULATOR)
     return BINARY
 
 
@@ -177,37 +177,45 @@ def field(opcodes: Opcodes, high: int, low: int) -> Opcodes:
     return (opcodes >> np.uint32(low)) & np.uint32((1 << (high - low + 1)) - 1)
 
 
-def _column(opcodes: Opcodes, name: str) -> Mask | npt.NDArray[np.int64]:
+def _bits(high: int, low: int) -> pl.Expr:
+    """As field(), of the column `opcode`."""
+    return pl.col("opcode") // (1 << low) % (2 << (high - low))
+
+
+def _column(name: str) -> pl.Expr:
     """The operand or the bits that a rule calls so."""
-    n, base = field(opcodes, 19, 16), field(opcodes, 10, 8)
+    opcode, two = pl.col("opcode"), pl.lit(2, pl.Int64)
     if name == "imm":
-        bits = field(opcodes, 14, 12) << np.uint32(2) | field(opcodes, 7, 6)
-    elif name == "in_list":
-        return opcodes >> n & 1 == 1
-    elif name == "base_stored_late":
-        return (opcodes >> base & 1 == 1) & (opcodes & (np.uint32(1) << base) - 1 != 0)
-    elif name.startswith("ones_"):
-        bits = np.bitwise_count(field(opcodes, int(name[5:]) - 1, 0))
-    else:
-        high, _, low = name[1:].partition("_")
-        bits = field(opcodes, *(_OPERANDS.get(name) or (int(high), int(low or high))))
-    return bits.astype(np.int64)
+        return _bits(14, 12) * 4 + _bits(7, 6)
+    if name == "in_list":
+        return opcode // two.pow(_bits(19, 16)) % 2 == 1
+    if name == "base_stored_late":
+        base = two.pow(_bits(10, 8))
+        return (opcode // base % 2 == 1) & (opcode % base != 0)
+    if name.startswith("ones_"):
+        return _bits(int(name[5:]) - 1, 0).bitwise_count_ones()
+    high, _, low = name[1:].partition("_")
+    return _bits(*(_OPERANDS.get(name) or (int(high), int(low or high))))
 
 
 @cache
-def _rule(row: Encoding) -> tuple[pl.Expr, frozenset[str]]:
-    """What the manual refuses of an encoding, and the columns that this needs."""
-    tables = ["wide" if row.wide else "narrow", *["baseline"] * row.baseline]
+def _rule(row: Encoding, *tables: str) -> tuple[pl.Expr, Mapping[str, pl.Expr]]:
+    """What these tables say of an encoding, and the columns that this needs."""
     texts = [text for table in tables for name, text in _RULES[table].items() if re.match(name, row.name)]
     rule = pl.any_horizontal(pl.lit(False), *map(pl.sql_expr, texts))
-    return rule, frozenset(rule.meta.root_names())
+    return rule, {name: _column(name) for name in rule.meta.root_names()}
+
+
+def _matches(row: Encoding, opcodes: Opcodes, *tables: str) -> Mask:
+    """Of which opcodes a rule of these tables is true."""
+    rule, columns = _rule(row, *tables)
+    frame = pl.DataFrame({"opcode": opcodes.astype(np.int64)})
+    return frame.with_columns(**columns).with_columns(mask=rule)["mask"].to_numpy()
 
 
 def unpredictable(row: Encoding, opcodes: Opcodes) -> Mask:
     """Which opcodes the manual of the row's architecture gives no result."""
-    rule, names = _rule(row)
-    columns = pl.DataFrame({"opcode": opcodes, **{name: _column(opcodes, name) for name in names}})
-    return columns.with_columns(mask=rule)["mask"].to_numpy()
+    return _matches(row, opcodes, "wide" if row.wide else "narrow", *["baseline"] * row.baseline)
 
 
 # Draws opcodes of each encoding, and tells what kind of instruction they are.
@@ -250,13 +258,7 @@ def branches(row: Encoding) -> bool:
 
 def loads_pc(row: Encoding, opcodes: Opcodes) -> Mask:
     """Which opcodes load the PC."""
-    if re.match(r"LDR \(", row.name) and row.wide:
-        return field(opcodes, 15, 12) == 15
-    if re.match(r"POP T1", row.name):
-        return field(opcodes, 8, 8) == 1
-    if re.match(r"LDM", row.name) and row.wide:
-        return field(opcodes, 15, 15) == 1
-    return np.zeros(len(opcodes), bool)
+    return _matches(row, opcodes, "loads_pc")
 
 
 def needs_other_operands(row: Encoding, opcodes: Opcodes) -> Mask:
@@ -264,15 +266,7 @@ def needs_other_operands(row: Encoding, opcodes: Opcodes) -> Mask:
 
     Their target has no Thumb bit, or they load the PC from an unaligned address.
     """
-    if re.match(r"BL?X", row.name):
-        return np.isin(field(opcodes, 6, 3), (SP, 15))
-    unaligned = (opcodes & 3) != 0
-    if re.match(r"LDR \(", row.name):
-        if "register" in row.name:
-            unaligned[:] = False
-        # A literal lies in the code of the cases, and code is no target address.
-        return loads_pc(row, opcodes) & (unaligned | ("literal" in row.name))
-    return np.zeros(len(opcodes), bool)
+    return _matches(row, opcodes, "cannot_be_run")
 
 
 def draw(rows: Rows, index: int, random: Random, wanted: int) -> Opcodes:

@@ -52,8 +52,7 @@ def kinds(log: bytes) -> Iterator[tuple[str, Kind]]:
         for index, field in enumerate(fields(parse_line(line))[:count]):
             alter = partial(altered_field, record=record, field=field.name, index=index)
             yield f"altered.{record}.{field.name}", alter
-            number = line[1:].rpartition(b"*")[0].split(b",")[index + 1]
-            if number.isdigit() and (record, field.name) not in _HEXADECIMAL:
+            if _fields(line)[index + 1].isdigit() and (record, field.name) not in _HEXADECIMAL:
                 yield f"raised.{record}.{field.name}", partial(raised_field, record=record, index=index)
     for answer, places in _TICKS.items():
         if any(record in firsts for record, _ in places):
@@ -77,8 +76,8 @@ def cut_record(log: bytes, random: Random) -> Planted:
     lines, at = _drawn(log, random)
     length = int(random.integers(len(lines[at])))
     newline = b"\n" if random.integers(2) else b""
-    before, after = b"".join(line + b"\n" for line in lines[:at]), b"\n".join(lines[at + 1 :])
-    return before + lines[at][:length] + newline + after, f"of {_called(lines, at)} only {length} bytes come"
+    cut = b"\n".join([*lines[:at], lines[at][:length]]) + newline + b"\n".join(lines[at + 1 :])
+    return cut, f"of {_called(lines, at)} only {length} bytes come"
 
 
 def swapped_records(log: bytes, random: Random) -> Planted:
@@ -118,8 +117,8 @@ def merged_otherwise(log: bytes, random: Random, answer: str) -> Planted:
     """A wait told from another stimulus than the first that it met: a period too short or long."""
     lines = log.split(b"\n")
     plan = parse(log).first(PlanRecord)
-    period = (plan.control_period_ticks if answer == "control" else plan.stimulus_period_ticks) if plan else 0
-    period = period or int(random.integers(2_000, 20_000))  # a sweep has none
+    of_plan = plan and (plan.control_period_ticks if answer == "control" else plan.stimulus_period_ticks)
+    period = of_plan or int(random.integers(2_000, 20_000))  # a sweep has none
     merged = [
         (at, index)
         for record, index in _TICKS[answer]
@@ -174,9 +173,8 @@ def _drawn(log: bytes, random: Random) -> tuple[list[bytes], int]:
     kind of record is drawn as often as the next.
     """
     lines = log.split(b"\n")
-    names = sorted({_name(line) for line in lines if line.startswith(b"@")})
-    name = str(random.choice(names))
-    return lines, int(random.choice(_lines_of(lines, name)))
+    names = sorted({_name(line) for line in lines} - {""})
+    return lines, int(random.choice(_lines_of(lines, str(random.choice(names)))))
 
 
 def _swapped(lines: list[bytes], first: int, other: int) -> Planted:

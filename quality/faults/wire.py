@@ -16,7 +16,7 @@ from functools import partial
 import numpy as np
 import numpy.typing as npt
 
-from base.run_folder.edges import CHANNELS, EdgeList, Samples, Words
+from base.run_folder.edges import CHANNELS, EdgeList, Samples, Words, settled
 from capture.reading.observed import ANSWERED
 
 Random = np.random.Generator
@@ -48,9 +48,7 @@ def _with_rows(edges: EdgeList, at: npt.ArrayLike) -> tuple[Samples, Words]:
 
 def insert_samples(edges: EdgeList, at: int, count: int) -> EdgeList:
     """The capture with its sample `at` repeated `count` times more, and as many lost at its end."""
-    sample = np.where(edges.sample > at, edges.sample + count, edges.sample)
-    inside = sample < edges.total_samples
-    return replace(edges, sample=sample[inside], word=edges.word[inside])
+    return _settled(edges, np.where(edges.sample > at, edges.sample + count, edges.sample), edges.word)
 
 
 def delete_samples(edges: EdgeList, at: int, count: int) -> EdgeList:
@@ -58,19 +56,21 @@ def delete_samples(edges: EdgeList, at: int, count: int) -> EdgeList:
     sample, word = _with_rows(edges, [at + count])
     stays = (sample < at) | (sample >= at + count)
     sample, word = sample[stays], word[stays]
-    return _without_repeats(edges, np.where(sample >= at + count, sample - count, sample), word)
+    return _settled(edges, np.where(sample >= at + count, sample - count, sample), word)
 
 
 def flip(edges: EdgeList, bits: int, begin: int, end: int) -> EdgeList:
     """The capture with the channels of `bits` inverted from sample `begin` up to but not `end`."""
     sample, word = _with_rows(edges, [at for at in (begin, end) if at < edges.total_samples])
     word[(sample >= begin) & (sample < end)] ^= np.uint8(bits)
-    return _without_repeats(edges, sample, word)
+    return _settled(edges, sample, word)
 
 
-def _without_repeats(edges: EdgeList, sample: Samples, word: Words) -> EdgeList:
-    new = np.append(True, word[1:] != word[:-1])
-    return replace(edges, sample=sample[new], word=word[new])
+def _settled(edges: EdgeList, sample: Samples, word: Words) -> EdgeList:
+    """The capture with these words, as far as it goes; of several at one sample the last holds."""
+    inside = sample < edges.total_samples
+    sample, word = settled(sample[inside], word[inside])
+    return replace(edges, sample=sample, word=word)
 
 
 def kinds(edges: EdgeList) -> Iterator[tuple[str, Kind]]:
@@ -119,12 +119,10 @@ def noise_burst(edges: EdgeList, random: Random) -> Planted:
     """A burst on one channel or on all, such as a motor that starts."""
     bits = _bit(str(random.choice(CHANNELS))) if random.random() < 0.5 else 0xFF
     begin, length = _place(edges, random), int(random.integers(10, BURST_SAMPLES + 1))
-    count = int(random.integers(2, BURST_FLIPS + 1))
-    noisy = edges
+    count, noisy = int(random.integers(2, BURST_FLIPS + 1)), edges
     for at in np.sort(random.integers(begin, begin + length, count)).tolist():
         noisy = flip(noisy, bits & int(random.integers(1, 256)) or bits, at, at + 1)
-    channels = [name for name in CHANNELS if bits & _bit(name)]
-    names = ALL if len(channels) == len(CHANNELS) else ", ".join(channels)
+    names = ALL if bits == 0xFF else ", ".join(name for name in CHANNELS if bits & _bit(name))
     return noisy, f"{count} flips on {names} within {length:,} samples from {begin:,} on"
 
 
@@ -165,9 +163,7 @@ def repeated_samples(edges: EdgeList, random: Random) -> Planted:
 
 def hold(edges: EdgeList, times: int) -> EdgeList:
     """The capture of an analyzer that looks at every `times`-th sample alone."""
-    sample = -(-edges.sample // times) * times
-    last = np.append(sample[1:] != sample[:-1], True) & (sample < edges.total_samples)
-    return _without_repeats(edges, sample[last], edges.word[last])
+    return _settled(edges, -(-edges.sample // times) * times, edges.word)
 
 
 def told_samplerate(edges: EdgeList, random: Random) -> Planted:
@@ -201,12 +197,11 @@ def slow_answer(edges: EdgeList, random: Random, channel: str) -> Planted:
     """An answer that comes behind the next stimulus. The answer that follows comes too, or not."""
     begin, end, stimulus, following = random.choice(answers_before_a_stimulus(edges, channel)).tolist()
     behind = min(_magnitude(random, MOVED_SAMPLES), (following - stimulus) // 2)
-    alone = bool(random.integers(2))
     slow = flip(edges, _bit(channel), begin, end)
     words = (
         f"the answer on {channel} at {begin:,} comes {behind:,} samples behind the stimulus at {stimulus:,}"
     )
-    if alone:
+    if random.integers(2):
         own = slow.transitions(channel).sample
         at = int(np.searchsorted(own, following))
         slow = flip(slow, _bit(channel), following, int(own[at + 1]))
@@ -222,13 +217,12 @@ def answers_before_a_stimulus(edges: EdgeList, channel: str) -> Samples:
     sync = edges.transitions("SYNC").sample
     if len(sync) <= 2 * FRAME_EDGES:
         return np.empty((0, 4), dtype=np.int64)
-    within = int(sync[FRAME_EDGES - 1]), int(sync[-FRAME_EDGES])
+    first, last = sync[FRAME_EDGES - 1], sync[-FRAME_EDGES]
     stimuli, own = edges.transitions(STIMULUS_OF[channel]).sample, edges.transitions(channel)
-    stimuli = stimuli[(stimuli > within[0]) & (stimuli < within[1])]
+    stimuli = stimuli[(stimuli > first) & (stimuli < last)]
     begin, end = own.sample[own.level], own.sample[~own.level]
+    begin = begin[(begin > first) & (begin < last)]
     end = end[np.minimum(np.searchsorted(end, begin, "right"), len(end) - 1)]
-    chosen = (begin > within[0]) & (begin < within[1])
-    begin, end = begin[chosen], end[chosen]
     before_next = np.append(stimuli, edges.total_samples)[np.searchsorted(stimuli, end, "right")]
     rows = np.stack([begin[:-1], end[:-1], before_next[:-1], begin[1:]], axis=1)
     return rows[rows[:, 3] > rows[:, 2] + 1]
@@ -249,14 +243,14 @@ def _moved(edges: EdgeList, channel: str, places: Samples) -> EdgeList:
     sample, word = _with_rows(edges, toggles)
     word &= ~np.uint8(_bit(channel))
     level = (np.searchsorted(toggles, sample, side="right") + edges.initial_level(channel)) % 2
-    return _without_repeats(edges, sample, word | np.where(level == 1, _bit(channel), 0).astype(np.uint8))
+    return _settled(edges, sample, word | np.where(level == 1, _bit(channel), 0).astype(np.uint8))
 
 
 def lost_pulse(edges: EdgeList, random: Random, channel: str) -> Planted:
     """A pulse, high or low, that is not seen: two edges in sequence are gone."""
     own = edges.transitions(channel).sample
     first = int(random.integers(len(own) - 1))
-    begin, end = int(own[first]), int(own[first + 1])
+    begin, end = own[first : first + 2].tolist()
     return flip(edges, _bit(channel), begin, end), f"the pulse of {channel} from {begin:,} to {end:,} is gone"
 
 
