@@ -26,5 +26,5 @@ def command(run: tuple[Path, ...], n: int, pairs: int, seed: int, replay: str | 
 
     with under_way.shown() as tell:
         outcomes = series.replay(run, replay, seed, tell) if replay else series.run(run, n, seed, tell, pairs)
-    answer(as_json, outcomes.as_json, lambda: series.as_text(outcomes))
+    answer(as_json, outcomes.as_json, outcomes.as_text)
     return int(not outcomes.sound)

@@ -142,36 +142,9 @@ _ROWS = tomllib.loads(Path(__file__).with_name("recipes.toml").read_text(encodin
 RECIPES = tuple(Recipe(**row) for row in _ROWS)
 
 
-def make(recipe: Recipe, runs: Path) -> Healthy:
-    """Makes the run of a recipe in the folder `runs`.
-
-    Raises TailscopeError where it cannot be made, and FaultError where it is not complete.
-    """
-    plan = catalogue.load(
-        recipe.scenario, recipe.parameters, stimulus=recipe.stimulus, heap_bytes=recipe.heap_bytes
-    ).compile(fit.place(boards.board(recipe.board)))
-    image = firmware.build(
-        recipe.allocator,
-        locking=recipe.locking,
-        board=recipe.board,
-        extras=plan.extras,
-        heap_bytes=recipe.heap_bytes,
-    )
-    request = RunRequest(
-        plan,
-        image,
-        recipe.bench_board,
-        recipe.samplerate_hz,
-        runs=runs,
-        # A debugger reads more slowly than the serial line sends.
-        duration_s=_AT_LEAST_S if recipe.records == "rtt" else None,
-        records=recipe.records,
-    )
-    return healthy(recipe.name, read_stored(conduct(Sigrok(request)).folder))
-
-
 Fate = Literal["detected", "harmless", "undetected_changed", "crashed"]
 FATES: tuple[Fate, ...] = get_args(Fate)
+_SHOWN_OF_A_KIND = 2
 
 
 @dataclass(frozen=True)
@@ -200,6 +173,15 @@ class Outcome:
     def as_json(self) -> dict[str, Any]:
         """All of it, in plain values."""
         return {**asdict(self), "fault": str(self.fault), "kind": self.fault.kind}
+
+    def as_text(self) -> str:
+        """All of it, a line each."""
+        lines = [f"{self.fault} in {self.run}: {self.planted}", f"fate: {self.fate}"]
+        lines += [f"verdict: {self.verdict}"] if self.verdict else []
+        lines += [f"reason: {reason}" for reason in self.reasons]
+        lines += [f"changed: {change}" for change in self.changes]
+        lines += [self.error] if self.error else []
+        return "\n".join(lines)
 
 
 @dataclass(frozen=True)
@@ -234,6 +216,17 @@ class Report:
             "undetected": of_fate["undetected_changed"],
             "crashes": of_fate["crashed"],
         }
+
+    def as_text(self) -> str:
+        """The table by kind, and the first of each kind that passed or crashed in full."""
+        counts = {**_by_kind(self.outcomes), "total": _counts(self.outcomes)}
+        rows = [[kind, *(f"{number:,}" for number in row.values())] for kind, row in counts.items()]
+        heads = ("kind", "planted", *(fate.replace("_", " ") for fate in FATES))
+        unsound = [outcome for outcome in self.outcomes if not outcome.sound]
+        by_kind = groupby(unsound, key=lambda outcome: outcome.fault.kind)
+        shown = [outcome for _, of_kind in by_kind for outcome in islice(of_kind, _SHOWN_OF_A_KIND)]
+        table = TextTable("", heads, rows, range(1, len(heads)))
+        return printed([table, *(f"\n{outcome.as_text()}" for outcome in shown)])
 
 
 def _counts(outcomes: Iterable[Outcome]) -> dict[str, int]:
@@ -318,33 +311,25 @@ def _runs(folders: Sequence[Path], tell: Tell) -> Iterator[list[Healthy]]:
         made = []
         for recipe in RECIPES:
             tell(f"making a run: {recipe.name}")
-            made.append(make(recipe, Path(folder)))
+            plan = catalogue.load(
+                recipe.scenario, recipe.parameters, stimulus=recipe.stimulus, heap_bytes=recipe.heap_bytes
+            ).compile(fit.place(boards.board(recipe.board)))
+            image = firmware.build(
+                recipe.allocator,
+                locking=recipe.locking,
+                board=recipe.board,
+                extras=plan.extras,
+                heap_bytes=recipe.heap_bytes,
+            )
+            request = RunRequest(
+                plan,
+                image,
+                recipe.bench_board,
+                recipe.samplerate_hz,
+                runs=Path(folder),
+                # A debugger reads more slowly than the serial line sends.
+                duration_s=_AT_LEAST_S if recipe.records == "rtt" else None,
+                records=recipe.records,
+            )
+            made.append(healthy(recipe.name, read_stored(conduct(Sigrok(request)).folder)))
         yield made
-
-
-_SHOWN_OF_A_KIND = 2
-
-
-def as_text(report: Report | Outcome) -> str:
-    """A series as its table by kind, and the first of each kind that passed or crashed in full; or
-    one outcome in full.
-    """
-    if isinstance(report, Outcome):
-        return _in_full(report)
-    counts = {**_by_kind(report.outcomes), "total": _counts(report.outcomes)}
-    rows = [[kind, *(f"{number:,}" for number in row.values())] for kind, row in counts.items()]
-    heads = ("kind", "planted", *(fate.replace("_", " ") for fate in FATES))
-    unsound = [outcome for outcome in report.outcomes if not outcome.sound]
-    by_kind = groupby(unsound, key=lambda outcome: outcome.fault.kind)
-    shown = [outcome for _, of_kind in by_kind for outcome in islice(of_kind, _SHOWN_OF_A_KIND)]
-    table = TextTable("", heads, rows, range(1, len(heads)))
-    return printed([table, *(f"\n{_in_full(outcome)}" for outcome in shown)])
-
-
-def _in_full(outcome: Outcome) -> str:
-    lines = [f"{outcome.fault} in {outcome.run}: {outcome.planted}", f"fate: {outcome.fate}"]
-    lines += [f"verdict: {outcome.verdict}"] if outcome.verdict else []
-    lines += [f"reason: {reason}" for reason in outcome.reasons]
-    lines += [f"changed: {change}" for change in outcome.changes]
-    lines += [outcome.error] if outcome.error else []
-    return "\n".join(lines)

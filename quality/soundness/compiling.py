@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import tomllib
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -28,7 +29,7 @@ class Chip:
     edges: int
     divider: int
     both: bool
-    settings: tuple[int, ...]
+    settings: Sequence[int]
 
     @property
     def options(self) -> tuple[str, ...]:
@@ -53,7 +54,7 @@ class Chip:
 def chips() -> tuple[Chip, ...]:
     """In the order of the file."""
     rows = tomllib.loads(Path(__file__).with_name("chips.toml").read_text(encoding="utf-8"))["chips"]
-    return tuple(Chip(**{**row, "settings": tuple(row["settings"])}) for row in rows)
+    return tuple(Chip(**row) for row in rows)
 
 
 LINKER_SCRIPT = Path(__file__).with_name("flash.ld")

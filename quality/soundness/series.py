@@ -12,7 +12,7 @@ import tempfile
 from collections.abc import Iterable
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import asdict, dataclass
-from itertools import groupby
+from itertools import cycle, groupby, islice, product
 from pathlib import Path
 from typing import Any
 
@@ -113,12 +113,29 @@ class Report:
 
     def as_json(self) -> dict[str, Any]:
         """The document that `./lab dev soundness --json` prints."""
+        settings = []
+        by_setting = groupby(sorted(self.sections, key=_group), key=_group)
+        for (kind, chip, flash_acr), sections in by_setting:
+            compared = list(sections)
+            ratios = _ratios(compared)
+            settings.append(
+                {
+                    "kind": kind,
+                    "chip": chip,
+                    "flash_acr": f"{flash_acr:#x}",
+                    "sections": len(compared),
+                    "compared": len(ratios),
+                    "least_ratio": min(ratios, default=None),
+                    "median_ratio": statistics.median(ratios) if ratios else None,
+                    "greatest_ratio": max(ratios, default=None),
+                }
+            )
         return {
             "sound": self.sound,
             "says": self.says(),
             "seed": self.seed,
             "programs": self.programs,
-            "settings": [_setting(*row) for row in groupby(sorted(self.sections, key=_group), key=_group)],
+            "settings": settings,
             "violations": [asdict(comparison) for comparison in self.violations],
         }
 
@@ -133,29 +150,11 @@ def _group(compared: Compared) -> tuple[str, str, int]:
     return compared.trial.kind, compared.trial.chip, compared.trial.flash_acr
 
 
-def _setting(group: tuple[str, str, int], compared: Iterable[Compared]) -> dict[str, Any]:
-    sections = list(compared)
-    ratios = _ratios(sections)
-    kind, chip, flash_acr = group
-    return {
-        "kind": kind,
-        "chip": chip,
-        "flash_acr": f"{flash_acr:#x}",
-        "sections": len(sections),
-        "compared": len(ratios),
-        "least_ratio": min(ratios, default=None),
-        "median_ratio": statistics.median(ratios) if ratios else None,
-        "greatest_ratio": max(ratios, default=None),
-    }
-
-
 def trials(n: int, seed: int) -> list[Trial]:
     """The programs of a series: kinds and chips go round, options, settings and seeds are drawn."""
     draw = random.Random(seed)
     programs = []
-    for number in range(n):
-        kind = KINDS[number % len(KINDS)]
-        chip = list(_CHIPS.values())[number // len(KINDS) % len(_CHIPS)]
+    for chip, kind in islice(cycle(product(_CHIPS.values(), KINDS)), n):
         kind = UNUSUAL if kind == STRAIGHT and not chip.mainline else kind
         drawn = draw.randrange(1 << 31)
         programs.append(Trial(kind, drawn, draw.choice(_OPTIONS), chip.name, draw.choice(chip.settings)))
@@ -207,12 +206,9 @@ def as_text(report: Report) -> str:
         ]
         for row in report.as_json()["settings"]
     ]
-    lines = []
-    for comparison in report.violations:
-        trial = comparison.trial
-        lines.append(
-            f"{comparison.function} of {trial.kind} {trial.seed} ({trial.option}, {trial.chip}, "
-            f"FLASH_ACR {trial.flash_acr:#x}): "
-            f"bound {comparison.cycles:,}, measured {comparison.seen:,} cycles"
-        )
+    lines = (
+        f"{each.function} of {each.trial.kind} {each.trial.seed} ({each.trial.option}, {each.trial.chip}, "
+        f"FLASH_ACR {each.trial.flash_acr:#x}): bound {each.cycles:,}, measured {each.seen:,} cycles"
+        for each in report.violations
+    )
     return printed([TextTable("", heads, rows, range(2, len(heads))), *lines, report.says()])

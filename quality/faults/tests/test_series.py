@@ -81,7 +81,7 @@ def test_a_crash_is_a_kind_of_its_own(run: Healthy, monkeypatch: pytest.MonkeyPa
     assert outcome.fate == "crashed"
     assert "ZeroDivisionError" in (outcome.error or "")
     assert not outcome.sound
-    assert "ZeroDivisionError" in series.as_text(Report(SEED, ("synthetic",), (outcome,)))
+    assert "ZeroDivisionError" in Report(SEED, ("synthetic",), (outcome,)).as_text()
 
 
 def store(folder: Path, broken: bool = False, depth: int = 3) -> Path:
