@@ -89,17 +89,13 @@ def on_board(construction: str, allocator: str, blocks: int | None = None) -> Ce
     number = blocks or (of_blocks[1] if of_blocks else None)
     scenario = catalogue.load("worst", {"target": construction, "blocks": blocks or 0}, stimulus="none")
     measured = sections.measure(firmware.build(allocator), scenario.compile().image)
-    *setup, last = measured.rows(named=True)
-    for operation in setup:
-        if operation["kind"] not in "AF":
+    for seq, kind in measured.select("seq", "kind")[:-1].rows():
+        if kind not in "AF":
             raise WorstError(
-                f"{allocator} does not serve the set-up: operation {operation['seq']} came out "
-                f"{operation['kind']}; lower blocks."
+                f"{allocator} does not serve the set-up: operation {seq} came out {kind}; lower blocks."
             )
-    names = ("instructions", "kind", "probes", "pulse_ns")
-    return Cell(
-        construction, allocator, number, cycles=last["critical_cycles"], **{n: last[n] for n in names}
-    )
+    names = ("instructions", "kind", "critical_cycles", "probes", "pulse_ns")
+    return Cell(construction, allocator, number, *measured.select(names).row(-1))
 
 
 def on_host(construction: str, allocator: str, folder: Path) -> Cell:
@@ -166,6 +162,7 @@ class Matrix:
         unit = (
             "cycles / instructions of one critical section" if on_board else "instructions of one operation"
         )
+        headings = ["own worst", "", "construction", "instructions", *["cycles", "pulse µs"] * on_board]
         marks: dict[str, dict[tuple[str, str], str]] = {"allocate": {}, "free": {}}
         worst: dict[tuple[str, str], list[str]] = {}
         for row in self.rows:
@@ -176,15 +173,13 @@ class Matrix:
                 f"{cycles}{row['instructions']}{' O' * (row['kind'] == 'O')}"
             )
             if row["worst_of_allocator"]:
-                wire = [str(row["cycles"]), digits(row["pulse_ns"] or 0)] if on_board else []
-                own = [allocator, what, construction, str(row["instructions"]), *wire]
-                worst.setdefault((allocator, what), own)
+                own = [allocator, what, construction, row["instructions"], row["cycles"]]
+                own = [*map(str, own), digits(row["pulse_ns"] or 0)]
+                worst.setdefault((allocator, what), own[: len(headings)])
         slopes = {
             (slope.construction, slope.allocator): f"{slope.instructions_per_block:.2f}"
             for slope in self.slopes
         }
-        wire = ["cycles", "pulse µs"] if on_board else []
-        headings = ["own worst", "", "construction", "instructions", *wire]
         return printed(
             [
                 f"{self.platform}, a heap of {self.heap_bytes:,} bytes: {unit}",

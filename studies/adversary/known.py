@@ -10,7 +10,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
 from itertools import count
-from typing import Any
 
 from base import heap_size
 from scenarios import catalogue as scenario_catalogue
@@ -107,9 +106,9 @@ def worst_cases() -> tuple[Trace, ...]:
     The constructions of `./lab heap worst`, two scenarios, the longest lists of fenced blocks that
     the slots and the region hold, and those of this module.
     """
-    constructions = [_scenario("worst", {"target": target}, target) for target in CONSTRUCTIONS]
+    constructions = [_scenario("worst", target) for target in CONSTRUCTIONS]
     scenarios = [_scenario(name) for name in ("mem_frag", "mem_stress")]
-    lists = [_list(victim, request) for victim, request in _VICTIM_REQUEST_BYTES]
+    lists = [_list(*sizes) for sizes in _VICTIM_REQUEST_BYTES]
     splits = [split.trace() for split in SPLITS]
     return (*constructions, *scenarios, *lists, *splits, two_sizes(), fenced_then_split())
 
@@ -138,9 +137,9 @@ def spread(live_bytes: int, smallest_bytes: int) -> Trace:
     return builder.trace("spread")
 
 
-def _scenario(name: str, parameters: dict[str, Any] | None = None, title: str | None = None) -> Trace:
-    scenario = scenario_catalogue.load(name, parameters or {})
-    return of_steps(title or name, scenario.generator.steps())
+def _scenario(name: str, target: str = "") -> Trace:
+    scenario = scenario_catalogue.load(name, {"target": target} if target else {})
+    return of_steps(target or name, scenario.generator.steps())
 
 
 def _list(victim_bytes: int, request_bytes: int) -> Trace:

@@ -70,10 +70,10 @@ def worst_cycles(allocator: str, art: bool) -> tuple[int, int]:
     images = [scenarios.load(name, stimulus="none").compile().image for name in ("mem_frag", "mem_stress")]
     measured = pl.concat(sections.measure(built, image) for image in images)
     allocation, free = (
-        measured.filter(pl.col("kind").is_in(list(kinds)))["critical_cycles"].to_numpy().max()
+        int(measured.filter(pl.col("kind").is_in(list(kinds)))["critical_cycles"].to_numpy().max())
         for kinds in ("AO", "F")
     )
-    return int(allocation), int(free)
+    return allocation, free
 
 
 def tlsf(allocator: str) -> tuple[object, ...]:
