@@ -76,7 +76,7 @@ class Memory(Table):
 
     @model_validator(mode="after")
     def _holds_an_image(self) -> Memory:
-        if self.flash_bytes - self.firmware_bytes < LEAST_OPERATIONS_BYTES:
+        if self.operations_bytes < LEAST_OPERATIONS_BYTES:
             words = f"must be {LEAST_OPERATIONS_BYTES:,} or more behind the firmware, for the operation image"
             raise WrongValueError(words, "flash_bytes")
         if range_ := heap_size.refused(self.heap_bytes, self.sram_bytes):

@@ -169,10 +169,9 @@ class Allocator(_Row):
 
     def objection(self, heap_bytes: int) -> str | None:
         """Why it cannot manage such a region, in one sentence; None if it can."""
-        largest = self.largest_region_bytes
-        if largest is None or heap_bytes <= largest:
-            return None
-        return f"{self.id} manages {largest:,} bytes at most, not {heap_bytes:,}."
+        largest = self.largest_region_bytes or heap_bytes
+        refusal = f"{self.id} manages {largest:,} bytes at most, not {heap_bytes:,}."
+        return refusal if heap_bytes > largest else None
 
     def cannot_free(self, scenario: str, frees: int) -> str | None:
         """Why it cannot run a scenario of so many frees, in one sentence; None if it can."""

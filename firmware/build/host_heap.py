@@ -89,13 +89,11 @@ def objection(allocator: str, heap_bytes: int) -> str | None:
     if range_ := heap_size.refused(heap_bytes):
         raise HostHeapError(f"A heap of {heap_bytes:,} bytes cannot be replayed: give {range_}.")
     entry = catalogue.row(allocator, HostHeapError)
-    if entry.source is not None and entry.source.no_host is not None:
+    if entry.source and entry.source.no_host:
         return f"{allocator} does not build for this machine: {entry.source.no_host}"
     if entry.target_only:
         return f"{allocator} comes compiled for the target, so there is no host build of it."
-    if missing := entry.missing_checkout():
-        return missing
-    return entry.objection(heap_bytes)
+    return entry.missing_checkout() or entry.objection(heap_bytes)
 
 
 def able(allocator: str, heap_bytes: int) -> Allocator:

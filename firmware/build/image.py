@@ -158,13 +158,12 @@ class BuildSpec:
     @property
     def name(self) -> str:
         """What differs from the default, below the board's name where it is not the default's."""
-        words = [self.row.build_name, *([] if self.art else ["art-off"]), *self.other_lock]
-        words += [] if self.heap_bytes == self.board.memory.heap_bytes else [f"heap={self.heap_bytes}"]
-        words += self.turned_knobs
-        words += [extra.replace("_", "-") for extra in self.extras]
-        words += [f"without-{instrument}" for instrument in self.without]
-        words += self.other_optimization
-        name = "-".join(words)
+        other_heap = self.heap_bytes != self.board.memory.heap_bytes
+        words = [self.row.build_name, *["art-off"] * (not self.art), *self.other_lock]
+        words += [*[f"heap={self.heap_bytes}"] * other_heap, *self.turned_knobs]
+        words += (extra.replace("_", "-") for extra in self.extras)
+        words += (f"without-{instrument}" for instrument in self.without)
+        name = "-".join([*words, *self.other_optimization])
         return name if self.board.name == boards.DEFAULT else f"{self.board.name}/{name}"
 
     @property
@@ -173,7 +172,7 @@ class BuildSpec:
         return BUILDS / self.name
 
 
-_MADE: dict[tuple[str, ...], FirmwareImage] = {}
+_MADE: dict[str, FirmwareImage] = {}
 """What this process has built, by where it lies and all that its spec has."""
 
 
@@ -198,12 +197,11 @@ def make(spec: BuildSpec, *, compiled: bool = False) -> FirmwareImage:
     if not compiled and (ready := packaged.find(spec.name, described.definitions)):
         return FirmwareImage(configuration=spec, **ready)
     described.check_tools(*_COMPILERS, *(() if _checkout(_KERNEL_CHECKOUT) else (cmake_build.CARGO,)))
-    key = (str(described.source), str(spec.folder), *map(str, described.definitions.items()))
-    image = _MADE.get(key)
-    if image is None or not image.elf.exists():
+    key = repr(described)
+    if key not in _MADE or not _MADE[key].elf.exists():
         with taking_turns(spec.folder):
-            image = _MADE[key] = _made(spec, described)
-    return image
+            _MADE[key] = _made(spec, described)
+    return _MADE[key]
 
 
 def _making(spec_of: Callable[_Choices, BuildSpec]) -> Callable[_Choices, FirmwareImage]:

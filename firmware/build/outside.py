@@ -27,7 +27,7 @@ from base.paths import COMPILED
 from base.run_folder.records import Locking
 from firmware.build import catalogue, outside_file
 from firmware.build.catalogue import LOCKINGS, Allocator, Builds, Kind, Source
-from firmware.build.outside_file import ExaminedFile, FirstLook, OutsideError
+from firmware.build.outside_file import ExaminedFile, OutsideError
 from firmware.build.promises import PROMISES, Promise, build_words
 
 _BUILDS = COMPILED / "outside"
@@ -166,9 +166,8 @@ def remembered(name: str, sha256: str) -> Path | None:
         with suppress(OSError, ValueError, AttributeError):
             document = json.loads(note.read_bytes())
             file = Path(str(document.get("file")))
-            if (document.get("name"), document.get("sha256")) != (name, sha256):
-                continue
-            if hashlib.sha256(file.read_bytes()).hexdigest() == sha256:
+            named = (document.get("name"), document.get("sha256")) == (name, sha256)
+            if named and hashlib.sha256(file.read_bytes()).hexdigest() == sha256:
                 return file
     return None
 
@@ -213,21 +212,18 @@ def _build_words(
                     "begin anew: move it out, or define vPortHeapResetState()."
                 )
             each = " ".join(f"f({name})" for name in examined.variables)
-            (heap.parent / _VARIABLES).write_text(f"#define OUTSIDE_VARIABLES(f) {each}\n", encoding="utf-8")
+            heap.with_name(_VARIABLES).write_text(f"#define OUTSIDE_VARIABLES(f) {each}\n", encoding="utf-8")
 
-    def look(*layout: str) -> FirstLook | str:
-        return outside_file.first_look(heap, examined, how, (*macros, *layout))
-
-    tiles = look("OUTSIDE_TILES") if is_freertos else ""
-    plain = look("OUTSIDE_PLAIN") if is_freertos else look()
-    if isinstance(plain, FirstLook) and plain.step == "init" and plain.signal:
+    plain = outside_file.first_look(heap, examined, how, [*macros, "OUTSIDE_PLAIN"])
+    if plain.step == "init" and plain.signal:
         what = "does not return" if plain.signal == "SIGALRM" else f"ends the process ({plain.signal})"
         raise OutsideError(f"{file.name}: its start {what} on a region of 65,536 bytes; mend it.")
     if is_freertos:
-        is_tiled = isinstance(tiles, FirstLook) and tiles.sound and tiles.step == "done"
+        tiles = outside_file.first_look(heap, examined, how, [*macros, "OUTSIDE_TILES"])
+        is_tiled = tiles.sound and tiles.step == "done"
         if is_tiled:
             promises |= _TILED
-        elif isinstance(plain, FirstLook) and (plain.step, plain.signal) == ("free", "SIGABRT"):
+        elif (plain.step, plain.signal) == ("free", "SIGABRT"):
             promises -= _FREES  # as heap_1, whose vPortFree() asserts
         mentions = outside_file.constant_mentions(heap, how)
         quoted = " ".join(f'"{macro}"' for macro in macros)
@@ -243,21 +239,20 @@ def _build_words(
     locking = statement.locking or (("scheduler",) if is_freertos else ())
     payload = statement.smallest_payload if examined.format == "index.h" else None
     row_words = build_words(statement.knobs, locking, promises, payload)
-    return [*row_words, *words], promises, plain if isinstance(plain, str) else None
+    return [*row_words, *words], promises, plain.no_host
 
 
 def _keep(file: Path, heap: Path, name: str, words: Sequence[str], examined: ExaminedFile) -> Path:
     """The folder with all that the build takes; another one for other content."""
     lines = [f'set(TAILSCOPE_OUTSIDE_FILE "{heap.name}")', *words]
     table = "".join(f"{line}\n" for line in lines).encode()
-    digest = hashlib.sha256()
-    included = [part for path in examined.included for part in (bytes(path), path.read_bytes())]
-    for part in (name.encode(), bytes(file.parent), table, examined.text, *included):
-        digest.update(hashlib.sha256(part).digest())
+    parts = [name.encode(), bytes(file.parent), table, examined.text]
+    parts += (part for path in examined.included for part in (bytes(path), path.read_bytes()))
+    digest = hashlib.sha256(b"".join(hashlib.sha256(part).digest() for part in parts))
     folder = _BUILDS / digest.hexdigest()[:16]
-    files = {folder / heap.name: examined.text, folder / f"{name}.cmake": table}
-    if (heap.parent / _VARIABLES).exists():
-        files[folder / _VARIABLES] = (heap.parent / _VARIABLES).read_bytes()
+    files = {heap.name: examined.text, f"{name}.cmake": table}
+    if (variables := heap.with_name(_VARIABLES)).exists():
+        files[_VARIABLES] = variables.read_bytes()
     with taking_turns(folder):
         try:
             folder.mkdir(parents=True, exist_ok=True)
@@ -265,7 +260,7 @@ def _keep(file: Path, heap: Path, name: str, words: Sequence[str], examined: Exa
                 (folder / "beside").symlink_to(file.parent)
         except OSError as error:
             raise OutsideError(f"{folder} cannot be written: {error.strerror}.") from None
-        for path, content in files.items():
-            if not path.exists():
-                write_bytes(path, content)
+        for file_name, content in files.items():
+            if not (folder / file_name).exists():
+                write_bytes(folder / file_name, content)
     return folder

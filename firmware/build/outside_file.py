@@ -78,10 +78,12 @@ class ExaminedFile:
 class FirstLook:
     """How far the first steps came on this machine: a step of first_look.c, or `done`."""
 
-    step: str
-    sound: bool
-    signal: str
+    step: str = "init"
+    sound: bool = False
+    signal: str = ""
     """What ended the process: SIGALRM if it did not return; empty if it ended as it should."""
+    no_host: str | None = None
+    """Where it cannot be built for this machine, why, in a sentence."""
 
 
 def required(format_: Format) -> tuple[str, ...]:
@@ -137,37 +139,35 @@ def constant_mentions(heap: Path, how: Sequence[str]) -> int:
     return 1
 
 
-def first_look(heap: Path, file: ExaminedFile, how: Sequence[str], macros: Sequence[str]) -> FirstLook | str:
-    """The first steps on this machine; or, where it cannot be built for it, why, in a sentence.
+def first_look(heap: Path, file: ExaminedFile, how: Sequence[str], macros: Sequence[str]) -> FirstLook:
+    """The first steps on this machine.
 
     `macros` are those of a FreeRTOS heap (outside.cmake); with OUTSIDE_TILES its blocks are read.
     """
-    program = heap.parent / "first_look"
-    sources = [HEAP / "outside" / "first_look.c"]
-    own: list[str] = []
-    if file.format == "index.h":
-        sources += [HEAP / "block_layer.c", HEAP / "free_list.c", HEAP / "power_bins.c", heap]
-    elif file.format == "allocator.h":
-        sources += [heap]
-    else:
-        adapter = "allocators/freertos/shipped.c" if "OUTSIDE_TILES" in macros else "outside/freertos_plain.c"
-        sources += [HEAP / "outside/freertos_file.c", HEAP / "allocators/freertos/start.c", HEAP / adapter]
-        own = [f"-D{name}=shipped_{name}" for name in _RENAMED] + ["-DucHeap=heap_region"]
-        own += [f'-DTAILSCOPE_OUTSIDE_FILE="{heap.name}"']
-        own += [f"-D{macro}" for macro in macros]
+    program = heap.with_name("first_look")
     # The copy comes before the file that it is made of.
-    command = [*_HOST, "-iquote", str(heap.parent), *how, *own]
-    built = _run([*command, *map(str, sources), "-o", str(program)])
+    command = [*_HOST, "-iquote", str(heap.parent), *how]
+    names = ["outside/first_look.c"]
+    if file.format == "FreeRTOS heap":
+        adapter = "allocators/freertos/shipped.c" if "OUTSIDE_TILES" in macros else "outside/freertos_plain.c"
+        names += ["outside/freertos_file.c", "allocators/freertos/start.c", adapter]
+        renamed = (f"{name}=shipped_{name}" for name in _RENAMED)
+        own = (*renamed, "ucHeap=heap_region", f'TAILSCOPE_OUTSIDE_FILE="{heap.name}"', *macros)
+        command += (f"-D{macro}" for macro in own)
+    else:
+        names += ["block_layer.c", "free_list.c", "power_bins.c"] if file.format == "index.h" else []
+        command += [str(heap)]
+    built = _run([*command, *(str(HEAP / name) for name in names), "-o", str(program)])
     if built.returncode:
-        return _first_error(built.stderr)
+        return FirstLook(no_host=_first_error(built.stderr))
     try:
         ran = children.run([program], within_s=_WITHIN_S)
     except (OSError, subprocess.TimeoutExpired) as error:
-        return f"it did not run: {error}."
+        return FirstLook(no_host=f"it did not run: {error}.")
     said = ran.stdout.split()
-    steps = [word for word in said if word in ("init", "allocate", "free", "done")]
+    steps = ["init", *(word for word in said if word in ("allocate", "free", "done"))]
     signal_ = signal.Signals(-ran.returncode).name if ran.returncode else ""
-    return FirstLook(steps[-1] if steps else "init", said[-1:] == ["sound"], signal_)
+    return FirstLook(steps[-1], said[-1:] == ["sound"], signal_)
 
 
 @dataclass(frozen=True)
