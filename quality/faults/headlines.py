@@ -54,7 +54,7 @@ def changes(before: Manifest, after: Manifest) -> tuple[Change, ...]:
         for name, headline in _headlines(after, before)
         if name in truth
     )
-    return tuple(change for change in every if change is not None)
+    return tuple(filter(None, every))
 
 
 def _change(headline: str, before: Any, after: Any, ends: Ends | None) -> Change | None:

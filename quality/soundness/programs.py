@@ -71,6 +71,23 @@ void reset(void) {
 """
 
 
+_HELPER = """\
+__attribute__((noinline)) static uint32_t helper%d(uint32_t y, uint32_t n) {
+    uint32_t x = n;
+    for (uint32_t lap = 0; lap < n; lap++) {
+        KEEP(x);
+%s    }
+    return x;
+}
+"""
+_SECTION = """\
+__attribute__((noinline)) static void section%d(uint32_t x, uint32_t y) {
+    __asm__ volatile("cpsid i" ::: "memory");
+%s    data[0] = x + y;
+    __asm__ volatile("cpsie i" ::: "memory");
+}
+"""
+
 Form = tuple[Any, ...]
 """A text, and what each of its places `$0`, `$1` … is drawn from, in this order: a sequence, or a
 function of the generator and of what was drawn before.
@@ -198,15 +215,8 @@ def branching_program(seed: int, sections: int, rounds: int, accelerator: int, c
     """
     draw = random.Random(seed)
     parts = [HEAD]
-    for number in range(4):
-        parts.append(f"__attribute__((noinline)) static uint32_t helper{number}(uint32_t y, uint32_t n) {{\n")
-        parts.append("    uint32_t x = n;\n    for (uint32_t lap = 0; lap < n; lap++) {\n        KEEP(x);\n")
-        parts += [_branching(draw, number).statements(1), "    }\n    return x;\n}\n"]
-    for number in range(sections):
-        parts.append(f"__attribute__((noinline)) static void section{number}(uint32_t x, uint32_t y) {{\n")
-        parts.append('    __asm__ volatile("cpsid i" ::: "memory");\n')
-        parts.append(_branching(draw, 4).statements(3))
-        parts.append('    data[0] = x + y;\n    __asm__ volatile("cpsie i" ::: "memory");\n}\n')
+    parts += (_HELPER % (number, _branching(draw, number).statements(1)) for number in range(4))
+    parts += (_SECTION % (number, _branching(draw, 4).statements(3)) for number in range(sections))
     calls = "".join(f"        section{number}(draw(), draw());\n" for number in range(sections))
     return "".join(parts) + TAIL % (chip.acr, accelerator, rounds, calls)
 
@@ -327,7 +337,9 @@ _TAIL = """\
 static APART void run(void) {
     for (uint32_t i = 0; i < (uint32_t)(code_end - code_start); i++) { code_start[i] = code_load[i]; }
     for (uint32_t i = 0; i < 32; i++) { words[i] = draw(); bytes[i] = (uint8_t)draw(); }
-%(start)s
+    REGISTER(%(acr)#x) = %(accelerator)#x;
+    REGISTER(%(enable)#x) |= 1u;
+    REGISTER(%(cfgr)#x) |= %(clocks)#x;
     for (uint32_t round = 0; round < %(rounds)d; round++) {
 %(calls)s    }
     stop();
@@ -445,9 +457,8 @@ def unusual_program(seed: int, sections: int, rounds: int, accelerator: int, chi
         text = _some(draw, 1)
         if chip.floats and draw.random() < 0.7:  # perhaps the first there that uses floats
             by = draw.randint(2, 9)
-            text = (
-                draw.choice((f"product = product * {by}.5f + 1.0f;", f"product = product / {by}.25f;")) + text
-            )
+            text = draw.choice((f"product * {by}.5f + 1.0f;", f"product / {by}.25f;")) + text
+            text = f"product = {text}"
         parts.append(
             f"static APART void handled{number}(uint32_t x) {{ MASK; {text} words[5] = x; UNMASK; }}\n"
         )
@@ -466,9 +477,6 @@ def unusual_program(seed: int, sections: int, rounds: int, accelerator: int, chi
     touched = "product = product + 0.25f; " if chip.floats else ""
     calls += "".join(f"        {touched}which = {number}u; {pend}\n" for number in range(handled))
     divider = draw.choice((0, 4, 5, 6, 7))
-    start = [f"    REGISTER({chip.acr:#x}) = {accelerator:#x};", f"    REGISTER({chip.enable:#x}) |= 1u;"]
-    start.append(f"    REGISTER({chip.cfgr:#x}) |= {chip.clocks(divider):#x};")
-    enable = '    REGISTER(0xE000ED88) |= 0xF00000u; __asm__ volatile("dsb\\n isb");\n'
-    for_tail = {"start": "\n".join(start), "rounds": rounds, "calls": calls}
-    for_tail["floats"] = enable if chip.floats else ""
-    return "".join(parts) + _TAIL % for_tail
+    enable = '    REGISTER(0xE000ED88) |= 0xF00000u; __asm__ volatile("dsb\\n isb");\n' if chip.floats else ""
+    for_tail = {"accelerator": accelerator, "clocks": chip.clocks(divider), "rounds": rounds, "calls": calls}
+    return "".join(parts) + _TAIL % {**vars(chip), **for_tail, "floats": enable}
