@@ -58,8 +58,8 @@ class Remade:
 
     variants: Mapping[str, Figures]
     made_from: str
-    notes: tuple[str, ...] = ()
-    judged: tuple[str, ...] = ()
+    notes: Sequence[str] = ()
+    judged: Sequence[str] = ()
     witnesses: Mapping[str, MadeFigure] = field(default_factory=dict)
 
 

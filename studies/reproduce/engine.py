@@ -145,10 +145,13 @@ class Bench:
         return min(self.budget.seeds, 8)
 
     @property
+    def first_scenario(self) -> str:
+        return next(iter(self.making.scenarios.values()))[0]
+
+    @property
     def fixed(self) -> Costs:
         """The fixed costs of the first way."""
-        way = Way(net=True, art=self.ways[0].art)
-        return self.costs(way, next(iter(self.making.scenarios.values()))[0])
+        return self.costs(Way(net=True, art=self.ways[0].art), self.first_scenario)
 
     @property
     def versions(self) -> str:
@@ -160,14 +163,12 @@ class Bench:
     def refused(self) -> str:
         """On those that did not serve everything: their means are of less work."""
         way = self.ways[0]
-        counts = {
-            f"{allocator} on {trace}": self.measure(self.board_run(way, allocator, names[0]))["kind"]
-            .eq("O")
-            .sum()
+        refusals = [
+            f"{allocator} on {trace} {count:,}"
             for trace, names in self.making.scenarios.items()
             for allocator in self.board_rows(way).values()
-        }
-        refusals = [f"{who} {count:,}" for who, count in counts.items() if count]
+            if (count := self.measure(self.board_run(way, allocator, names[0]))["kind"].eq("O").sum())
+        ]
         return f"Requests that were refused, of 2,500: {', '.join(refusals)}." if refusals else ""
 
     def remade(self) -> Remade:
@@ -178,17 +179,18 @@ class Bench:
             for recipe in making.by:
                 made = _change(figures) if recipe == "change" else _RECIPES[recipe](self, way)
                 figures |= {place: figure for place, figure in list(made) if figure}
-        first, way = variants[self.ways[0].name], self.ways[0].model_copy(update={"window": "instructions"})
-        witnesses = {name: first[place] for name, place in making.witnesses.items()}
+        way, *_ = self.ways
+        witnesses = {name: variants[way.name][place] for name, place in making.witnesses.items()}
+        way = way.model_copy(update={"window": "instructions"})
         for row, allocator in self.source.names.items() if making.instructions else ():
-            work = self.board_run(way, allocator, next(iter(making.scenarios.values()))[0])
+            work = self.board_run(way, allocator, self.first_scenario)
             if figure := self.figure(way, [work], making.instructions):
                 witnesses[f"instructions of {row}"] = figure
         made_from, *notes = (
             words.format(bench=self, board=_BOARD) for words in (making.made_from, *making.notes)
         )
-        judged = tuple(way.name for way in self.ways if way.judged)
-        return Remade(variants, made_from, tuple(filter(None, notes)), judged, witnesses)
+        judged = [way.name for way in self.ways if way.judged]
+        return Remade(variants, made_from, [*filter(None, notes)], judged, witnesses)
 
     def rows(self, able: Iterable[str], further: bool = True) -> dict[str, str]:
         """Each allocator by its name in the publication, or its own. First come the table's. One
@@ -198,8 +200,9 @@ class Bench:
         usable = set(able) - set(self.source.names)
         if self.making.counts_probes:
             usable &= {name for name, row in catalogue.own().items() if "counts_probes" in row.promises}
-        others = sorted(usable - set(names)) if further and not self.budget.quick else []
-        return {row: name for name, row in names.items() if name in usable} | {name: name for name in others}
+        for name in sorted(usable) if further and not self.budget.quick else ():
+            names.setdefault(name, name)
+        return {row: name for name, row in names.items() if name in usable}
 
     def board_rows(self, way: Way) -> dict[str, str]:
         """The allocators that run on the board in this way."""
@@ -386,13 +389,12 @@ def _change(averages: Figures) -> Made:
     for (title, row, column), average in averages.items():
         if column == "average operation":
             reference = averages[title, "Buddy", column].value
-            value, least, most = (
+            least, most = (
                 None if edge is None else 100 * (edge / reference - 1)
-                for edge in (average.value, average.least, average.most)
+                for edge in (average.least, average.most)
             )
-            assert value is not None
-            change = replace(average, value=value, resolution=100 / reference, least=least, most=most)
-            yield (title, row, "change %"), change
+            change = replace(average, resolution=100 / reference, least=least, most=most)
+            yield (title, row, "change %"), replace(change, value=100 * (average.value / reference - 1))
 
 
 def _heap(bench: Bench, way: Way) -> Made:
