@@ -1,5 +1,5 @@
 """The encodings of the decode tables: which opcodes of each the manual leaves UNPREDICTABLE or
-UNDEFINED (unpredictable.toml), opcodes drawn of each, and what kind of instruction they are; and
+UNDEFINED (encodings.toml), opcodes drawn of each, and what kind of instruction they are; and
 random contents of registers and memory, with many values at the edges of instructions.
 
 The simulator lists the encodings, so that none is forgotten. The rules are deliberately not taken
@@ -165,10 +165,10 @@ def described_by(rows: Rows, index: int, opcodes: Opcodes) -> Mask:
 
 
 # Which opcodes of a row of the decode tables the manual leaves UNPREDICTABLE or UNDEFINED: the
-# rules of unpredictable.toml.
+# rules of encodings.toml.
 
 
-_RULES = tomllib.loads(Path(__file__).with_name("unpredictable.toml").read_text(encoding="utf-8"))
+_RULES = tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="utf-8"))
 _OPERANDS = {"n": (19, 16), "t": (15, 12), "d": (11, 8), "m": (3, 0)}
 
 
@@ -224,15 +224,6 @@ def unpredictable(row: Encoding, opcodes: Opcodes) -> Mask:
 MEMORY = r"V?LD|V?ST|PUSH|POP|TB[BH]|PL[DI]"
 BRANCHES = r"B T|BL|BX|CB|TB[BH]|.*to PC"
 
-# Encodings without a result that Unicorn could confirm, and where they are tested instead.
-ELSEWHERE = {
-    r"UNDEFINED|UDF|SVC|BKPT": "raises an exception: simulator/tests/core/faults.rs and exceptions.rs",
-    r"WFI|WFE": "sleeps: simulator/tests/core/exceptions.rs",
-}
-# APSR in all its combinations, MSP, PSP and PRIMASK: these Unicorn's M4 treats as the manual does.
-# MRS leaves out PSP, which no case sets.
-SPECIAL_REGISTERS = {"MSR T1": (0, 1, 2, 3, 5, 6, 7, 8, 9, 16), "MRS T1": (0, 1, 2, 3, 5, 6, 7, 8, 16)}
-
 # Not for any place: MOV T2 and CPS are UNPREDICTABLE in IT blocks. MSR, MRS and CLREX touch state
 # beyond the registers. Unicorn errs on NOP (YIELD), SMLAD and VCVT (see divergences.toml), and
 # after ISB it forgets the rest of an IT block.
@@ -243,7 +234,8 @@ DRAWS = 60
 
 def elsewhere(row: Encoding) -> str | None:
     """Why the encoding is not compared; None if it is."""
-    return next((reason for pattern, reason in ELSEWHERE.items() if re.match(pattern, row.name)), None)
+    places: Mapping[str, str] = _RULES["elsewhere"]
+    return next((reason for pattern, reason in places.items() if re.match(pattern, row.name)), None)
 
 
 def is_memory(row: Encoding) -> bool:
@@ -276,8 +268,8 @@ def draw(rows: Rows, index: int, random: Random, wanted: int) -> Opcodes:
     drawn = np.empty(0, np.uint32)
     for _ in range(DRAWS):
         operands = uniform(random, (4 * wanted + 4096,))
-        if row.name in SPECIAL_REGISTERS:
-            operands = operands & ~np.uint32(0xFF) | random.choice(SPECIAL_REGISTERS[row.name], len(operands))
+        if registers := _RULES["special_registers"].get(row.name):
+            operands = operands & ~np.uint32(0xFF) | random.choice(registers, len(operands))
         opcodes = np.uint32(row.value) | operands & free
         opcodes = opcodes[~unpredictable(row, opcodes) & ~needs_other_operands(row, opcodes)]
         drawn = np.concatenate([drawn, opcodes[described_by(rows, index, opcodes)]])

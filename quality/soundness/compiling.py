@@ -8,17 +8,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-_OPTIONS = {
-    "cortex-m4": ("-mcpu=cortex-m4", "-mfpu=fpv4-sp-d16", "-mfloat-abi=hard"),
-    "cortex-m3": ("-mcpu=cortex-m3",),
-    "cortex-m0": ("-mcpu=cortex-m0", "-masm-syntax-unified"),
-    "cortex-m0plus": ("-mcpu=cortex-m0plus", "-masm-syntax-unified"),
-}
-
 
 @dataclass(frozen=True)
 class Chip:
-    """A row of the file, which says what each field is."""
+    """A row of the file, which says what each field is, and the compiler's options of its core."""
 
     name: str
     core: str
@@ -30,11 +23,12 @@ class Chip:
     divider: int
     both: bool
     settings: Sequence[int]
+    of_core: Sequence[str]
 
     @property
     def options(self) -> tuple[str, ...]:
         """Of the compiler and the linker."""
-        return (*_OPTIONS[self.core], f"-Wl,--defsym=sram_bytes={self.sram_kib * 1024}")
+        return (*self.of_core, f"-Wl,--defsym=sram_bytes={self.sram_kib * 1024}")
 
     @property
     def mainline(self) -> bool:
@@ -53,8 +47,8 @@ class Chip:
 
 def chips() -> tuple[Chip, ...]:
     """In the order of the file."""
-    rows = tomllib.loads(Path(__file__).with_name("chips.toml").read_text(encoding="utf-8"))["chips"]
-    return tuple(Chip(**row) for row in rows)
+    tables = tomllib.loads(Path(__file__).with_name("chips.toml").read_text(encoding="utf-8"))
+    return tuple(Chip(**row, of_core=tables["options"][row["core"]]) for row in tables["chips"])
 
 
 LINKER_SCRIPT = Path(__file__).with_name("flash.ld")

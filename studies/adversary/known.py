@@ -10,8 +10,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
 from itertools import count
+from pathlib import Path
 
 from base import heap_size
+from base.files.documents import open_toml
 from scenarios import catalogue as scenario_catalogue
 from scenarios.generators.worst import CONSTRUCTIONS
 from scenarios.operations import MAX_SLOTS
@@ -60,14 +62,7 @@ class Split:
         return builder.trace(f"split {self.block}/{self.piece}")
 
 
-SPLITS = (
-    Split(32, 8, 16, 1364),  # headers of 16 bytes: two blocks of 24
-    Split(640, 8, 24, 101, 39),  # of 8, where no free block of 16 comes of a split: FreeRTOS's
-    Split(16, 8, 8, 2046),  # of 8, where one of 8 does: linked_list_allocator
-    Split(20, 8, 8, 2046, upward=True),  # of 4, and a piece that does not fit what is left: newlib_nano
-    Split(20, 12, 4, 2046),  # units of 8, best fit: a piece that does not fit what is left
-)
-"""Each is made for a header, so that the blocks are the smallest that there are."""
+SPLITS = tuple(Split(**row) for row in open_toml(Path(__file__).with_name("splits.toml")).values["split"])
 
 
 def two_sizes() -> Trace:
