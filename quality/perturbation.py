@@ -44,15 +44,15 @@ def tables(tell: Tell) -> Iterator[results.Result]:
     """
     costs: list[Sequence[str]] = []
     for allocator in ALLOCATORS:
-        cycles_of: list[float] = []
+        whole = 0.0
         for without in VARIANTS:
             tell(f"{allocator} without {', '.join([*without, 'records'])}")
             elf = firmware.build(allocator, without=(*without, "records")).elf
             begin, end = _until(elf, BEGIN).stats, _until(elf, END).stats
-            cycles_of.append((end.cycles - begin.cycles) / PAIRS)
+            cycles = (end.cycles - begin.cycles) / PAIRS
+            whole = whole or cycles
             build = f"without {' and '.join(without)}" if without else "pins and dwt"
-            instructions = (end.instructions - begin.instructions) / PAIRS
-            figures = (instructions, cycles_of[-1], cycles_of[0] - cycles_of[-1])
+            figures = ((end.instructions - begin.instructions) / PAIRS, cycles, whole - cycles)
             costs.append((allocator, build, *(f"{figure:.1f}" for figure in figures)))
     yield "perturbation", ("allocator", "build", "instructions", "cycles", "cycles less"), costs
     widths: list[Sequence[str]] = []
@@ -60,9 +60,8 @@ def tables(tell: Tell) -> Iterator[results.Result]:
         tell(f"{allocator} with records and without")
         row = [allocator]
         for without in ((), ("records",)):
-            pulses = _until(
-                firmware.build(allocator, without=without).elf, END, {"instructions": "*"}
-            ).windows
+            elf = firmware.build(allocator, without=without).elf
+            pulses = _until(elf, END, {"instructions": "*"}).windows
             of_operations = pulses[PULSES_BEFORE : PULSES_BEFORE + len(OPERATIONS)]
             row.append(f"{mean((of_operations['end_cycle'] - of_operations['start_cycle']).to_list()):.1f}")
         widths.append(row)

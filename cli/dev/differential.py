@@ -11,8 +11,8 @@ from cli.shell.values import WHOLE
 @option("--seed", WHOLE, "what they are drawn from", default=1)
 def command(cases: int, seed: int) -> int:
     """Compare the simulated core with Unicorn over every encoding, and report the coverage."""
-    from quality import differential
+    from quality.differential import series
 
-    report = differential.run(cases, seed=seed)
+    report = series.run(cases, seed=seed)
     print(report.as_text())
     return int(bool(report.divergences or report.untested()))

@@ -1,9 +1,5 @@
 """The simulator's core against Unicorn, instruction by instruction.
 
 Cases are random but seeded, over every encoding of the simulator's decode tables. Both run each
-case, and the states after it are compared. `run` is the entry.
+case, and the states after it are compared. `series.run` is the entry.
 """
-
-from quality.differential.series import Report, run
-
-__all__ = ["Report", "run"]

@@ -111,16 +111,8 @@ def carry_out(fault: DeskFault, board: str, runs: Path, reference: Headlines | N
     document: dict[str, Any] = (
         json.loads(last) if last.startswith("{") else {"sentences": [done.stderr.strip()[-2000:]]}
     )
-    outcome = Outcome(
-        board=board,
-        fault=fault.name,
-        due=fault.verdict,
-        exit_status=done.returncode,
-        left=left,
-        files_left=files,
-        seconds=round(time.monotonic() - began_s, 3),
-        **document,
-    )
+    seconds = round(time.monotonic() - began_s, 3)
+    outcome = Outcome(*(board, fault.name, fault.verdict, done.returncode), left, files, seconds, **document)
     return replace(outcome, wrong=tuple(wrong_of(fault, outcome, done.stderr, words, reference)))
 
 
@@ -148,11 +140,10 @@ def wrong_of(
         yield f"The desk said: {desk_said}"
     if not any(is_part(fault.notes, warning) for warning in outcome.warnings or ("",)):
         yield f"No warning says {fault.notes!r}."
-    lost = {"dwt_cycles"} if fault.loses_cycles else set()
-    expected = {name: due for name, due in (reference or {}).items() if name not in lost}
-    if outcome.verdict == COMPLETE and any(
-        outcome.headlines.get(name) != due for name, due in expected.items()
-    ):
+    lost = "dwt_cycles" if fault.loses_cycles else ""
+    expected = ((name, due) for name, due in (reference or {}).items() if name != lost)
+    changed = any(outcome.headlines.get(name) != due for name, due in expected)
+    if changed and outcome.verdict == COMPLETE:
         yield "It is complete, and its headlines are others than without a fault."
 
 

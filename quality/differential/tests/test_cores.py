@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from quality.differential import run
 from quality.differential.batches import M0, M3, Core
+from quality.differential.series import run
 from quality.differential.tests.refusals import executed_absent, executed_unpredictable
 
 CASES = {M3.name: 40_000, M0.name: 10_000}

@@ -5,9 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from quality.differential import Report, run
 from quality.differential.batches import CASE, CODE, MARGIN_BYTES, RESULT, SLOT_BYTES, Batch
-from quality.differential.series import Accepted, Divergence, divergences
+from quality.differential.series import Accepted, Divergence, Report, divergences, run
 from quality.differential.tests.refusals import executed_unpredictable
 
 CASES = 50_000
