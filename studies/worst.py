@@ -9,7 +9,7 @@ memory allocators" (slides).
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -79,7 +79,7 @@ class Slope:
 
     construction: str
     allocator: str
-    blocks: tuple[int, ...]
+    blocks: Sequence[int]
     instructions_per_block: float
 
 
@@ -110,7 +110,7 @@ def slope(full: Cell, folder: Path) -> Slope:
     blocks = [full.blocks // part for part in _PARTS]
     counts = [_count(full.construction, number, full.allocator, folder) for number in blocks]
     per_block, _ = np.polyfit(blocks, counts, 1)
-    return Slope(full.construction, full.allocator, tuple(blocks), float(per_block))
+    return Slope(full.construction, full.allocator, blocks, float(per_block))
 
 
 def _count(construction: str, blocks: int, allocator: str, folder: Path) -> int:
@@ -128,8 +128,8 @@ class Matrix:
 
     platform: str
     heap_bytes: int
-    cells: tuple[Cell, ...]
-    slopes: tuple[Slope, ...] = ()
+    cells: Sequence[Cell]
+    slopes: Sequence[Slope] = ()
 
     @property
     def rows(self) -> list[dict[str, Any]]:

@@ -66,6 +66,6 @@ def run(wanted: Sequence[str], on_host: bool) -> Matrix:
                     raise
                 tell.line(f"{name} is left out. {error}")
         if not on_host:
-            return worst.Matrix("virtual board", heap_size.DEFAULT_BYTES, tuple(cells))
-        slopes = tuple(worst.slope(each, folder) for each in cells if each.construction in worst.GROWING)
-        return worst.Matrix("this machine (x86, 32 bits)", worst.HEAP_BYTES, tuple(cells), slopes)
+            return worst.Matrix("virtual board", heap_size.DEFAULT_BYTES, cells)
+        slopes = [worst.slope(each, folder) for each in cells if each.construction in worst.GROWING]
+        return worst.Matrix("this machine (x86, 32 bits)", worst.HEAP_BYTES, cells, slopes)

@@ -297,10 +297,10 @@ class Board(_BoardTable):
         return () if self.name == DEFAULT else ("--chip", self.virtual_chip)
 
 
-def names() -> tuple[str, ...]:
+def names() -> list[str]:
     """The boards that come with the bench, the default first."""
     folders = (path.parent.name for path in FOLDER.glob(f"*/{TABLE}"))
-    return tuple(sorted(folders, key=lambda name: (name != DEFAULT, name)))
+    return sorted(folders, key=lambda name: (name != DEFAULT, name))
 
 
 def default() -> Board:

@@ -32,7 +32,7 @@ class Level(NamedTuple):
     """The largest request that a fresh pool of 64 KiB serves; nothing above it is served."""
 
 
-def levels() -> tuple[Level, ...]:
+def levels() -> list[Level]:
     """Every FLL from 1 to 11, found by running the crate. Raises BuildError."""
     # As rust.cmake has the flags for the PC: what was built of core with them serves here, too.
     source = Path(_run("say where it is", [_rustc(), "--print", "sysroot"]).strip(), "lib/rustlib/src/rust")
@@ -41,7 +41,7 @@ def levels() -> tuple[Level, ...]:
     flags = (f"--remap-path-prefix={folder}={name}" for folder, name in (*names, (source, "core")))
     program = _build("levels", _PC, "firmware", flags)
     rows = (map(int, line.split()) for line in _run("run", [str(program)]).splitlines())
-    return tuple(Level(fll, heap_bytes - _POINTER_BYTES, largest) for fll, heap_bytes, largest in rows)
+    return [Level(fll, heap_bytes - _POINTER_BYTES, largest) for fll, heap_bytes, largest in rows]
 
 
 def text_bytes(function: str) -> int:

@@ -93,10 +93,10 @@ def section_bytes(elf: Path) -> dict[str, int]:
         return {section.name: section["sh_size"] for section in image.iter_sections() if section.name}
 
 
-def with_knobs(knobs: Set[str]) -> tuple[str, ...]:
+def with_knobs(knobs: Set[str]) -> list[str]:
     """The allocators here that have all these knobs. Raises FootprintError if there is none."""
     rows = catalogue.allocators().items()
-    allocators = tuple(name for name, row in rows if not row.missing_checkout() and knobs <= row.knobs.keys())
+    allocators = [name for name, row in rows if not row.missing_checkout() and knobs <= row.knobs.keys()]
     if not allocators:
         raise FootprintError(
             f"No allocator has {' and '.join(sorted(knobs))}: `./lab list --json` shows them."

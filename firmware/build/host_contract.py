@@ -42,8 +42,8 @@ _FRAME = re.compile(r"^ *#[0-9]+ .* in (?P<where>\w+ \S+/[^/\s]+:[0-9]+)", re.MU
 class Judged:
     """`places` says of each operation what judge.c prints. `outcome` is its last line."""
 
-    places: tuple[str, ...]
-    outcome: tuple[str, ...]
+    places: Sequence[str]
+    outcome: Sequence[str]
     reason: str = ""
     """What a sanitizer or a requirement (heap/require.h) said, in a line."""
 
@@ -104,9 +104,9 @@ def judge(folder: Path, operations: Sequence[str], within_s: int, passing: Seque
     said = [line for line in done.stdout.splitlines() if not line.startswith("left out")]
     *places, last = "\n".join(said).partition("begin")[2].split("\n")[1:] or [""]
     if last.startswith(("holds", "broken", "died")):
-        return Judged(tuple(places), tuple(last.split()), _reason(done.stderr))
+        return Judged(places, last.split(), _reason(done.stderr))
     died = ("died", str(max(_SANITIZER, -done.returncode)))
-    return Judged((*places, last) if last else (), died, _reason(done.stderr))
+    return Judged([*places, last] if last else [], died, _reason(done.stderr))
 
 
 def _reason(said: str) -> str:

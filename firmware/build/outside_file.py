@@ -69,7 +69,7 @@ class ExaminedFile:
     format: Format
     defined: set[str]
     variables: list[str]
-    included: tuple[Path, ...]
+    included: Sequence[Path]
     text: bytes
     """What is to be compiled: the file, with its own ucHeap made the bench's if it had one."""
 
@@ -240,14 +240,14 @@ def _first_error(said: str) -> str:
     return f"{match['file']}:{match['line']}: {match['why']}" if match else children.last_words(said)
 
 
-def _included(depends: Path, file: Path) -> tuple[Path, ...]:
+def _included(depends: Path, file: Path) -> list[Path]:
     """The files of a list of make that are neither the file itself nor the bench's."""
     _, _, words = depends.read_text(errors="surrogateescape").replace("\\\n", " ").partition(": ")
     paths = [
         Path(word.replace("\\ ", " ").replace("$$", "$")) for word in re.split(r"(?<!\\)\s+", words) if word
     ]
     resolved = {path.resolve() for path in paths}
-    return tuple(sorted(path for path in resolved - {file.resolve()} if not path.is_relative_to(HEAP.parent)))
+    return sorted(path for path in resolved - {file.resolve()} if not path.is_relative_to(HEAP.parent))
 
 
 def _run(command: Sequence[str]) -> subprocess.CompletedProcess[str]:

@@ -42,7 +42,7 @@ class Change:
         return f"{self.headline}: {_plain(self.before)} → {_plain(self.after)} (±{self.allowed:g} allowed)"
 
 
-def changes(before: Manifest, after: Manifest) -> tuple[Change, ...]:
+def changes(before: Manifest, after: Manifest) -> list[Change]:
     """The headlines of `after` that differ from those of `before` by more than the budget allows.
 
     The budget is what `after` states: what a reader of that run is told. Where it states none, that
@@ -54,7 +54,7 @@ def changes(before: Manifest, after: Manifest) -> tuple[Change, ...]:
         for name, headline in _headlines(after, before)
         if name in truth
     )
-    return tuple(filter(None, every))
+    return list(filter(None, every))
 
 
 def _change(headline: str, before: Any, after: Any, ends: Ends | None) -> Change | None:

@@ -161,8 +161,8 @@ class Outcome:
     planted: str
     fate: Fate
     verdict: Verdict | None = None
-    reasons: tuple[str, ...] = ()
-    changes: tuple[Change, ...] = ()
+    reasons: Sequence[str] = ()
+    changes: Sequence[Change] = ()
     error: str | None = None
 
     @property
@@ -189,8 +189,8 @@ class Report:
     """The outcomes of a series over the runs with these names, in the order of their faults."""
 
     seed: int
-    runs: tuple[str, ...]
-    outcomes: tuple[Outcome, ...]
+    runs: Sequence[str]
+    outcomes: Sequence[Outcome]
 
     @property
     def sound(self) -> bool:
@@ -210,7 +210,7 @@ class Report:
             "sound": self.sound,
             "says": says,
             "seed": self.seed,
-            "runs": list(self.runs),
+            "runs": self.runs,
             **total,
             "by_kind": by_kind,
             "undetected": of_fate["undetected_changed"],
@@ -253,7 +253,7 @@ def run_series(
     for number, fault in enumerate(faults, 1):
         tell(f"{number:,} of {len(faults):,}: {fault}")
         outcomes.append(outcome_of(runs, fault, seed))
-    return Report(seed, tuple(run.name for run in runs), tuple(outcomes))
+    return Report(seed, [run.name for run in runs], outcomes)
 
 
 def kinds_of(runs: Sequence[Healthy]) -> list[str]:
@@ -276,7 +276,7 @@ def outcome_of(runs: Sequence[Healthy], fault: Fault, seed: int) -> Outcome:
         return Outcome(fault, run.name, words, "crashed", error=traceback.format_exc())
     changed = changes(run.manifest, manifest)
     fate: Fate = "detected" if not manifest.complete else "undetected_changed" if changed else "harmless"
-    return Outcome(fault, run.name, words, fate, manifest.verdict, tuple(manifest.reasons), changed)
+    return Outcome(fault, run.name, words, fate, manifest.verdict, manifest.reasons, changed)
 
 
 def run(folders: Sequence[Path], n: int, seed: int, tell: Tell = lambda _: None, pairs: int = 0) -> Report:

@@ -62,7 +62,7 @@ class Outcome:
     due: str
     exit_status: int
     left: tuple[str, ...]
-    files_left: tuple[str, ...]
+    files_left: Sequence[str]
     seconds: float
     verdict: str = "none"
     sentences: Sequence[str] = ()
@@ -105,7 +105,7 @@ def carry_out(fault: DeskFault, board: str, runs: Path, reference: Headlines | N
         deadline_s = time.monotonic() + ENDS_WITHIN_S
         while (left := marked(f"{MARK}={mark}")) and time.monotonic() < deadline_s:
             time.sleep(0.05)
-        files = tuple(sorted(path.name for path in Path(temporary).iterdir()))
+        files = sorted(path.name for path in Path(temporary).iterdir())
     # The last line is a document, unless the process came to no end of its own.
     last = (done.stdout.strip().splitlines() or [""])[-1]
     document: dict[str, Any] = (

@@ -9,7 +9,7 @@ import random
 import statistics
 import subprocess
 import tempfile
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import asdict, dataclass
 from itertools import cycle, groupby, islice, product
@@ -90,7 +90,7 @@ class Report:
 
     seed: int
     programs: int
-    sections: tuple[Compared, ...]
+    sections: Sequence[Compared]
 
     @property
     def sound(self) -> bool:
@@ -172,7 +172,7 @@ def run(n: int, seed: int, jobs: int = 1, tell: Tell = lambda _: None) -> Report
         for done, sections in enumerate(pool.map(compare, trials(n, seed)), start=1):
             comparisons += sections
             tell(f"{done:,} of {n:,} random programs")
-    return Report(seed, n, tuple(comparisons))
+    return Report(seed, n, comparisons)
 
 
 def compare(trial: Trial) -> list[Compared]:

@@ -62,7 +62,7 @@ class Split:
         return builder.trace(f"split {self.block}/{self.piece}")
 
 
-SPLITS = tuple(Split(**row) for row in open_toml(Path(__file__).with_name("splits.toml")).values["split"])
+SPLITS = [Split(**row) for row in open_toml(Path(__file__).with_name("splits.toml")).values["split"]]
 
 
 def two_sizes() -> Trace:

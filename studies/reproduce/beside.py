@@ -36,7 +36,7 @@ class MadeFigure:
     resolution: float
     least: float | None = None
     most: float | None = None
-    samples: tuple[float, ...] = ()
+    samples: Sequence[float] = ()
     """Of each seed, in their order."""
     placements: int = 0
 
@@ -69,7 +69,7 @@ def over_seeds(values: Iterable[float | None], resolution: float) -> MadeFigure 
     given = [value for value in samples if value is not None]
     if not given or len(given) < len(samples):
         return None
-    return MadeFigure(median_low(given), len(given), resolution, min(given), max(given), tuple(given))
+    return MadeFigure(median_low(given), len(given), resolution, min(given), max(given), given)
 
 
 def over_placements(figures: Sequence[MadeFigure]) -> MadeFigure:

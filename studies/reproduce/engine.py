@@ -98,11 +98,11 @@ class Budget:
         return _PLACEMENTS if of_table and not self.quick else 1
 
 
-def chosen(words: Sequence[str]) -> tuple[str, ...]:
+def chosen(words: Sequence[str]) -> list[str]:
     """The tables that are named, each once; all without a name. Raises TailscopeError."""
     for word in words:
         published.find(word)
-    return tuple(name for name in published.tables() if not words or name in words)
+    return [name for name in published.tables() if not words or name in words]
 
 
 def run(names: Sequence[str], budget: Budget, measure: Measure) -> Iterator[Beside]:
@@ -419,7 +419,7 @@ def _heap(bench: Bench, way: Way) -> Made:
             yield place, over_seeds([None if a is None else a * 100 / b for a, b in pairs], step)
         else:
             value, n = _statistic(rest[0], samples)
-            yield place, MadeFigure(value, n, step, samples=tuple(samples) if rest[0] == "mean" else ())
+            yield place, MadeFigure(value, n, step, samples=samples if rest[0] == "mean" else ())
 
 
 def _peak(bench: Bench, way: Way) -> Made:

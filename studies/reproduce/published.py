@@ -179,9 +179,9 @@ def source(key: str) -> Source:
     return open_toml(_FOLDER / f"{key}.toml").check(Source)
 
 
-def sources() -> tuple[Source, ...]:
+def sources() -> list[Source]:
     """All five, in the order of the page."""
-    return tuple(source(key) for key in SOURCES)
+    return [source(key) for key in SOURCES]
 
 
 @cache

@@ -98,7 +98,7 @@ def test_a_stored_run_is_read_and_stays_as_it_was(tmp_path: Path) -> None:
     folder = store(tmp_path)
     before = {path.name: path.read_bytes() for path in folder.iterdir()}
     report = series.run([folder], n=2, seed=1)
-    assert report.runs == (folder.name,)
+    assert report.runs == [folder.name]
     assert len(report.outcomes) == 2
     assert {path.name: path.read_bytes() for path in folder.iterdir()} == before
 
