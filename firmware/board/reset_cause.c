@@ -3,7 +3,7 @@
 #include "registers.h"
 
 uint32_t reset_cause_take(void) {
-    const uint32_t causes = RCC_CSR & RCC_CSR_CAUSES;
+    const uint32_t causes = RCC_CSR & RCC_CSR_CAUSES_Msk;
     RCC_CSR |= RCC_CSR_RMVF;
     return causes;
 }

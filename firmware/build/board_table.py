@@ -1,20 +1,22 @@
-"""What the firmware is compiled and linked with of a board: a header and a linker script, made of
-its board.toml.
+"""What the firmware is compiled and linked with of a board: headers and a linker script, made of
+its board.toml and of the registers of its family.
 
-CMake runs this with whatever Python it finds, so it needs only the standard library:
-`python -m firmware.build.board_table FOLDER OUT` writes `board_table.h` and `board.ld` into OUT and
-prints what CMake must know: `family;core;lock;…`. The table itself is checked in boards.py.
+CMake runs this with whatever Python it finds, so it needs only the standard library.
+`python -m firmware.build.board_table FOLDER OUT` writes `board_table.h`, `registers.h` and
+`board.ld` into OUT and prints what CMake must know: `family;core;lock;…`. The board's table is
+checked in boards.py.
 """
 
 from __future__ import annotations
 
 import sys
 import tomllib
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
 TABLE = "board.toml"
+_REGISTERS = "registers.toml"
 MOST_OPERATIONS_BYTES = 256 << 10
 """Of an operation image, however large the flash is."""
 
@@ -30,7 +32,7 @@ USUAL_PINS = {
 }
 """Where the channels are on most boards, and where the simulator looks for them."""
 
-_SCRIPT = Path(__file__).resolve().parents[1] / "board" / "board.ld.in"
+_SHARED = Path(__file__).resolve().parents[1] / "board"
 
 Tables = Mapping[str, Any]
 _WORDS = ("core_hz", "pll", "at_osc_in")
@@ -39,10 +41,61 @@ _WORDS = ("core_hz", "pll", "at_osc_in")
 
 def header(name: str, table: Tables) -> str:
     """The text of board_table.h: constants, usable in assembly."""
-    lines = [f"/* Made of {TABLE} of {name} by firmware/build/board_table.py. */"]
-    lines += ["#ifndef TAILSCOPE_BOARD_TABLE_H", "#define TAILSCOPE_BOARD_TABLE_H", ""]
-    lines += [f"#define {key} {value}" for key, value in _definitions(name, table)]
-    return "\n".join([*lines, "", "#endif", ""])
+    return _header(f"{TABLE} of {name}", _definitions(name, table))
+
+
+def registers(family: Path) -> str:
+    """The text of registers.h, usable in assembly: the registers that all have alike, with what the
+    folder `family` says otherwise.
+    """
+    shared, own = (_read(folder / _REGISTERS) for folder in (_SHARED, family))
+    text = _header(f"{_REGISTERS} of board and {family.name}", _constants(_merged(shared, own)))
+    return f'{text}\n#include "board/stm32.h"\n'
+
+
+def _header(origin: str, definitions: Iterable[tuple[str, str]]) -> str:
+    lines = [f"/* Made of {origin} by firmware/build/board_table.py. */", "#pragma once", ""]
+    return "\n".join([*lines, *(f"#define {key} {value}" for key, value in definitions), ""])
+
+
+def _merged(shared: Tables, own: Tables) -> Tables:
+    """`shared` with what `own` has more or otherwise, at any depth."""
+    both = {key: _merged(shared[key], own[key]) for key in shared.keys() & own if isinstance(own[key], dict)}
+    return {**shared, **own, **both}
+
+
+def _constants(tables: Tables, path: str = "", base: int | None = None) -> Iterator[tuple[str, str]]:
+    """What board/registers.toml says of numbers, registers and what is in them."""
+    lowest = tables.get("pos")
+    for key, value in tables.items():
+        name = path + key
+        if isinstance(value, dict):
+            begin = value.get("base", base)
+            yield from _place(name, value, begin)
+            yield from _constants(value, f"{name}_", begin)
+        elif not path:
+            yield name, f"{value:#x}"
+        elif key not in ("base", "at", "each", "pos", "bits"):
+            yield name, f"(1u << {value})" if lowest is None else f"({value}u << {lowest})"
+
+
+def _place(name: str, table: Tables, base: int | None) -> Iterator[tuple[str, str]]:
+    """Where a register or a field is. Without a base a register lies behind an instance's, `of`."""
+    if "pos" in table:
+        yield f"{name}_Pos", f"{table['pos']}u"
+    if "bits" in table:
+        yield f"{name}_Msk", f"({(1 << table['bits']) - 1}u << {table['pos']})"
+    if "at" in table:
+        first = {} if base is not None else {"of": "(of) + "}
+        offset = f"{name}_OFFSET" if first else f"{name}_ADDRESS"
+        step = {"number": f" + {table['each']} * (number)"} if "each" in table else {}
+        arguments = f"({', '.join(first | step)})" if first or step else ""
+        yield offset, f"{(base or 0) + table['at']:#x}"
+        yield name + arguments, f"REGISTER({''.join([*first.values(), offset, *step.values()])})"
+
+
+def _read(file: Path) -> Tables:
+    return tomllib.loads(file.read_text(encoding="utf-8"))
 
 
 def script(table: Tables) -> str:
@@ -50,7 +103,7 @@ def script(table: Tables) -> str:
     memory = table["memory"]
     operations = min(memory["flash_bytes"] - memory["firmware_bytes"], MOST_OPERATIONS_BYTES)
     sizes = {"FIRMWARE": memory["firmware_bytes"], "OPERATIONS": operations, "SRAM": memory["sram_bytes"]}
-    text = _SCRIPT.read_text(encoding="utf-8")
+    text = (_SHARED / "board.ld.in").read_text(encoding="utf-8")
     for name, size in sizes.items():
         text = text.replace(f"@{name}_KIB@", str(size >> 10))
     return text
@@ -101,10 +154,16 @@ def _timer(role: str, timer: Tables) -> Iterator[tuple[str, str]]:
 
 
 def _write(folder: Path, out: Path) -> str:
-    """Writes both files and returns what CMake must know."""
-    table = tomllib.loads((folder / TABLE).read_text(encoding="utf-8"))
+    """Writes the files and returns what CMake must know."""
+    table = _read(folder / TABLE)
+    own = (folder / _REGISTERS).exists()
+    texts = {
+        "board_table.h": header(folder.name, table),
+        "registers.h": registers(folder if own else _SHARED / table["family"]),
+        "board.ld": script(table),
+    }
     out.mkdir(parents=True, exist_ok=True)
-    for file, text in (("board_table.h", header(folder.name, table)), ("board.ld", script(table))):
+    for file, text in texts.items():
         place = out / file
         if not place.exists() or place.read_text(encoding="utf-8") != text:
             place.write_text(text, encoding="utf-8")

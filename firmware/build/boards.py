@@ -168,7 +168,7 @@ class _BoardTable(Table):
     title: _Word
     """What people call it."""
     family: _Word
-    """A folder of firmware/board: its registers.h and clock.c, and whatever of firmware/board does
+    """A folder of firmware/board: its registers.toml and clock.c, and whatever of firmware/board does
     not fit it. A file of the board's own folder comes before its family's.
     """
     core: Literal["cortex-m4f", "cortex-m3", "cortex-m0plus", "cortex-m0"]

@@ -10,19 +10,14 @@ set(TAILSCOPE_BOARD "nucleo-f401re" CACHE STRING "A folder of firmware/boards, o
 set(board "${CMAKE_CURRENT_LIST_DIR}/../board")
 cmake_path(NORMAL_PATH board)
 
-function(tailscope_find_board result)
-    cmake_path(ABSOLUTE_PATH TAILSCOPE_BOARD BASE_DIRECTORY "${CMAKE_CURRENT_FUNCTION_LIST_DIR}/../boards" NORMALIZE
-               OUTPUT_VARIABLE folder)
-    if(NOT EXISTS "${folder}/board.toml")
-        message(FATAL_ERROR "${folder} has no board.toml: set TAILSCOPE_BOARD to a folder of firmware/boards.")
-    endif()
-    set(${result} "${folder}" PARENT_SCOPE)
-endfunction()
-
-tailscope_find_board(board_folder)
+cmake_path(ABSOLUTE_PATH TAILSCOPE_BOARD BASE_DIRECTORY "${CMAKE_CURRENT_LIST_DIR}/../boards" NORMALIZE
+           OUTPUT_VARIABLE board_folder)
+if(NOT EXISTS "${board_folder}/board.toml")
+    message(FATAL_ERROR "${board_folder} has no board.toml: set TAILSCOPE_BOARD to a folder of firmware/boards.")
+endif()
 find_program(TAILSCOPE_PYTHON python3 REQUIRED) # not find_package, which takes longer than a compilation
 set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS
-             "${board_folder}/board.toml" "${board}/board.ld.in"
+             "${board_folder}/board.toml" "${board}/board.ld.in" "${board}/registers.toml"
              "${CMAKE_CURRENT_LIST_DIR}/../build/board_table.py")
 set(board_made "${CMAKE_BINARY_DIR}/board")
 execute_process(
@@ -86,3 +81,6 @@ function(tailscope_board_files result)
     endforeach()
     set(${result} "${found}" PARENT_SCOPE)
 endfunction()
+
+tailscope_board_files(registers registers.toml) # board_table.py reads the same one
+set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS "${registers}")

@@ -44,7 +44,7 @@ static inline void core_start(const void *vector_table) {
 /** A register for four interrupts (PM 4.2.6). No other context writes it meanwhile. */
 static inline void interrupt_set_priority(uint32_t irq, uint8_t priority) {
     const uint32_t shift = irq % 4u * 8u;
-    volatile uint32_t *const priorities = &REGISTER(0xE000E400 + irq / 4u * 4u);
+    volatile uint32_t *const priorities = &NVIC_IPR(irq / 4u);
     *priorities = (*priorities & ~(0xFFu << shift)) | (uint32_t)priority << shift;
 }
 

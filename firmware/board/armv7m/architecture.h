@@ -25,7 +25,7 @@
 static inline void core_start(const void *vector_table) {
     SCB_VTOR = (uint32_t)(uintptr_t)vector_table;
 #ifdef __ARM_FP
-    SCB_CPACR |= SCB_CPACR_FPU;
+    SCB_CPACR |= SCB_CPACR_FPU_Msk;
     __asm volatile("dsb\n\tisb");
 #endif
 }
@@ -41,23 +41,24 @@ static inline void core_start(const void *vector_table) {
     "b     fault"
 /* clang-format on */
 
-/** A register for each interrupt (PM 4.3.7). */
+/** A byte for each interrupt (PM 4.3.7). */
 static inline void interrupt_set_priority(uint32_t irq, uint8_t priority) {
-    NVIC_IPR(irq) = priority;
+    ((volatile uint8_t *)&NVIC_IPR(0))[irq] = priority;
 }
 
 /** A program may read that bit of DHCSR (ARM C1.6.2). */
 static inline bool debugger_is_attached(void) {
-    return (DHCSR & DHCSR_C_DEBUGEN) != 0u;
+    return (CORE_DEBUG_DHCSR & CORE_DEBUG_DHCSR_C_DEBUGEN) != 0u;
 }
 
 /** DWT's registers say nothing while TRCENA is clear (ARM C1.6.5). */
 static inline bool cycle_counter_counts(void) {
-    return (DEMCR & DEMCR_TRCENA) != 0u && (DWT_CTRL & DWT_CTRL_CYCCNTENA) != 0u;
+    return (CORE_DEBUG_DEMCR & CORE_DEBUG_DEMCR_TRCENA) != 0u &&
+           (DWT_CTRL & DWT_CTRL_CYCCNTENA) != 0u;
 }
 
 static inline void cycle_counter_arm(void) {
-    DEMCR |= DEMCR_TRCENA;
+    CORE_DEBUG_DEMCR |= CORE_DEBUG_DEMCR_TRCENA;
     DWT_CTRL |= DWT_CTRL_CYCCNTENA;
 }
 

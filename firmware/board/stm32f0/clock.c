@@ -22,8 +22,8 @@ bool clock_start(clock_source wanted) {
 }
 
 PART_OF_CORE_HZ uint32_t pll_makes_hz(void) {
-    const uint32_t divider = (RCC_CFGR2 & 0xFu) + 1u;
-    const uint32_t multiplier = (RCC_CFGR >> RCC_CFGR_PLLMUL_Pos & 0xFu) + 2u;
+    const uint32_t divider = FIELD(RCC_CFGR2, RCC_CFGR2_PREDIV) + 1u;
+    const uint32_t multiplier = FIELD(RCC_CFGR, RCC_CFGR_PLLMUL) + 2u;
     return (clock_source_now() == CLOCK_INTERNAL ? HSI_HZ : BOARD_HSE_HZ) / divider * multiplier;
 }
 

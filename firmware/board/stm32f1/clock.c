@@ -37,7 +37,7 @@ uint32_t clock_core_hz(void) {
     if ((config & RCC_CFGR_SWS_Msk) != RCC_CFGR_SWS_PLL) {
         return HSI_HZ;
     }
-    const uint32_t multiplier = ((config & RCC_CFGR_PLLMUL_Msk) >> RCC_CFGR_PLLMUL_Pos) + 2u;
+    const uint32_t multiplier = FIELD(config, RCC_CFGR_PLLMUL) + 2u;
     return ((config & PLL_SOURCE_HSE) != 0u ? HSE_HZ : PLL_HSI_HZ) * multiplier;
 }
 

@@ -58,9 +58,9 @@ bool clock_start(clock_source wanted) {
 
 PART_OF_CORE_HZ uint32_t pll_makes_hz(void) {
     const uint32_t config = RCC_PLLCFGR;
-    const uint32_t m = config >> RCC_PLLCFGR_M_Pos & 0x3Fu;
-    const uint32_t n = config >> RCC_PLLCFGR_N_Pos & 0x1FFu;
-    const uint32_t p = ((config >> RCC_PLLCFGR_P_Pos & 3u) + 1u) * 2u;
+    const uint32_t m = FIELD(config, RCC_PLLCFGR_M);
+    const uint32_t n = FIELD(config, RCC_PLLCFGR_N);
+    const uint32_t p = (FIELD(config, RCC_PLLCFGR_P) + 1u) * 2u;
     return (clock_source_now() == CLOCK_INTERNAL ? HSI_HZ : BOARD_HSE_HZ) / m * n / p;
 }
 
