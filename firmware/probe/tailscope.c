@@ -119,20 +119,19 @@ static void wait(uint32_t cycles) {
     while (DWT_CYCCNT - begin < cycles) {}
 }
 
+#define SEND_EMPTY_SECTIONS(channel) \
+    for (uint32_t section = 0; section < EMPTY_SECTIONS; section++) { \
+        wait(SPACING_CYCLES); \
+        TAILSCOPE_BEGIN(channel); \
+        TAILSCOPE_END(channel); \
+    }
+
 static void send_empty_sections(void) {
 #ifdef TAILSCOPE_CRIT
-    for (uint32_t section = 0; section < EMPTY_SECTIONS; section++) {
-        wait(SPACING_CYCLES);
-        TAILSCOPE_BEGIN(CRIT);
-        TAILSCOPE_END(CRIT);
-    }
+    SEND_EMPTY_SECTIONS(CRIT)
 #endif
 #ifdef TAILSCOPE_OP
-    for (uint32_t section = 0; section < EMPTY_SECTIONS; section++) {
-        wait(SPACING_CYCLES);
-        TAILSCOPE_BEGIN(OP);
-        TAILSCOPE_END(OP);
-    }
+    SEND_EMPTY_SECTIONS(OP)
 #endif
     wait(SPACING_CYCLES);
 }

@@ -79,31 +79,16 @@ int main(void) {
     for (;;) {}
 }
 
-/* What startup.c has in its table, and nothing here uses. */
-
-static void stop(void) {
-    said("stopped", 0);
-    for (;;) {}
-}
-
-__attribute__((noreturn)) void fault(const uint32_t *frame) {
-    (void)frame;
-    stop();
-    for (;;) {}
-}
-
-void TIM5_IRQHandler(void) {
-    stop();
-}
+/* Of a kernel, which startup.c has in its table. */
 
 void vPortSVCHandler(void) {
-    stop();
+    said_stop();
 }
 
 void xPortPendSVHandler(void) {
-    stop();
+    said_stop();
 }
 
 void xPortSysTickHandler(void) {
-    stop();
+    said_stop();
 }

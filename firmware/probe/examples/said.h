@@ -10,4 +10,7 @@ void said_start(void);
 /** A line of two words: what was counted, and how many. */
 void said(const char *what, uint32_t count);
 
+/** Says that the program stopped, and does. */
+void said_stop(void) __attribute__((noreturn));
+
 #endif

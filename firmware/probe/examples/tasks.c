@@ -107,20 +107,3 @@ int main(void) {
     said("no memory", 0);
     for (;;) {}
 }
-
-/* What startup.c has in its table, and nothing here uses. */
-
-static void stop(void) {
-    said("stopped", 0);
-    for (;;) {}
-}
-
-__attribute__((noreturn)) void fault(const uint32_t *frame) {
-    (void)frame;
-    stop();
-    for (;;) {}
-}
-
-void TIM5_IRQHandler(void) {
-    stop();
-}

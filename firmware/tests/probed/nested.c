@@ -91,36 +91,19 @@ int main(void) {
     for (;;) {}
 }
 
-/* What startup.c has in its table, and nothing here uses. */
-
-static void stop(void) {
-    said("stopped", 0);
-    for (;;) {}
-}
-
-void fault(const uint32_t *frame) __attribute__((noreturn));
-void fault(const uint32_t *frame) {
-    (void)frame;
-    stop();
-    for (;;) {}
-}
-
-void TIM5_IRQHandler(void);
-void TIM5_IRQHandler(void) {
-    stop();
-}
+/* Of a kernel, which startup.c has in its table. */
 
 void vPortSVCHandler(void);
 void vPortSVCHandler(void) {
-    stop();
+    said_stop();
 }
 
 void xPortPendSVHandler(void);
 void xPortPendSVHandler(void) {
-    stop();
+    said_stop();
 }
 
 void xPortSysTickHandler(void);
 void xPortSysTickHandler(void) {
-    stop();
+    said_stop();
 }
