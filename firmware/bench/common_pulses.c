@@ -8,16 +8,12 @@
  * no multiple of 7, so the pulses meet the analyzer's clock at every phase. */
 enum { PULSES = 8, WIDTH_CYCLES = 42, SPACING_CYCLES = 401 };
 
-/* The bit of a pin among those of a port: 0 where it is another port's. */
-#define BIT_IN(port, own_port, pin) ((own_port) == (port) ? 1u << (pin) : 0u)
-#define PINS_IN(port) \
-    (BIT_IN(port, CRIT_PORT, CRIT_PIN) | BIT_IN(port, OP_PORT, OP_PIN) | \
-     BIT_IN(port, STIM_PORT, STIM_PIN) | BIT_IN(port, ISR_PORT, ISR_PIN) | \
-     BIT_IN(port, TASK_PORT, TASK_PIN) | BIT_IN(port, CTRL_PORT, CTRL_PIN) | \
-     BIT_IN(port, CISR_PORT, CISR_PIN))
+/* The bit of a pin, if it is one of that port. */
+#define IN_A(port, pin) ((port) == GPIOA ? 1u << (pin) : 0u)
+#define IN_B(port, pin) ((port) == GPIOB ? 1u << (pin) : 0u)
 
-static const uint32_t port_a_pins = PINS_IN(GPIOA);
-static const uint32_t port_b_pins = PINS_IN(GPIOB);
+static const uint32_t port_a_pins = (EACH_CHANNEL(IN_A, |)) & ~IN_A(SYNC_PORT, SYNC_PIN);
+static const uint32_t port_b_pins = (EACH_CHANNEL(IN_B, |)) & ~IN_B(SYNC_PORT, SYNC_PIN);
 
 /* One store cannot reach both ports. Their order alternates, so that the cycles between the two
  * cancel. */

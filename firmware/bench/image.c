@@ -176,14 +176,9 @@ static const char *entry_fault(const image_entry *entry, const image_header *hea
     if (offset_is_bad(entry, header->stimulus_mode)) {
         return "offset";
     }
-    if (entry->kind != ENTRY_ALLOCATE && entry->align_log2 != 0) {
-        return "reserved";
-    }
-    if (entry->kind == ENTRY_FREE && entry->argument != 0) {
-        return "reserved";
-    }
     const bool has_slot = entry->kind == ENTRY_ALLOCATE || entry->kind == ENTRY_FREE;
-    if (!has_slot && entry->id != 0) {
+    if ((entry->kind != ENTRY_ALLOCATE && entry->align_log2 != 0) ||
+        (entry->kind == ENTRY_FREE && entry->argument != 0) || (!has_slot && entry->id != 0)) {
         return "reserved";
     }
     if (entry->kind == ENTRY_CALL && entry->argument >= CALLS) {

@@ -2,11 +2,6 @@
 
 enum { MODE_OUTPUT = 1, MODE_ALTERNATE = 2, PULL_NONE = 0, PULL_UP = 1 };
 
-static void write_field(volatile uint32_t *target, uint32_t index, uint32_t width, uint32_t value) {
-    const uint32_t mask = (1u << width) - 1u;
-    *target = (*target & ~(mask << index * width)) | value << index * width;
-}
-
 void pin_to_output(uint32_t port, uint32_t pin) {
     write_field(&GPIO_MODER(port), pin, 2, MODE_OUTPUT);
 }

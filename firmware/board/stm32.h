@@ -20,12 +20,7 @@ static inline void turn_on(volatile uint32_t *enables, uint32_t bits) {
     (void)*enables; /* errata ES0299, section on RCC */
 }
 
-/* The clocks of what the bench uses, by role. */
 static inline void enable_timers(uint32_t bits) {
-    turn_on(&RCC_APB1, bits);
-}
-
-static inline void enable_serial(uint32_t bits) {
     turn_on(&RCC_APB1, bits);
 }
 
@@ -37,6 +32,13 @@ static inline void clock_bus_in_sleep(void) {
 #endif
 }
 
+/** Of a register of fields of `width` bits, one a pin, sets that of pin `index`. */
+static inline void write_field(volatile uint32_t *target, uint32_t index, uint32_t width,
+                               uint32_t value) {
+    const uint32_t mask = (1u << width) - 1u;
+    *target = (*target & ~(mask << index * width)) | value << index * width;
+}
+
 #ifdef GPIO_ONLY_WORDS
 #include "ports.h"
 #else
@@ -44,15 +46,11 @@ static inline void enable_ports(uint32_t bits) {
     turn_on(&RCC_PORTS, bits);
 }
 
-static inline void pin_write_field(volatile uint32_t *target, uint32_t pin, uint32_t value) {
-    *target = (*target & ~(3u << 2u * pin)) | value << 2u * pin;
-}
-
 /** Makes a pin an input that only its own resistor holds high. */
 #define PIN_PULL_UP(port, pin) \
     do { \
-        pin_write_field(&GPIO_PUPDR(port), (pin), 1); \
-        pin_write_field(&GPIO_MODER(port), (pin), 0); \
+        write_field(&GPIO_PUPDR(port), (pin), 2, 1); \
+        write_field(&GPIO_MODER(port), (pin), 2, 0); \
     } while (0)
 #endif
 

@@ -4,7 +4,7 @@
 #include "board/pins.h"
 
 void uart_start(uint32_t baud) {
-    enable_serial(SERIAL_CLOCK);
+    turn_on(&RCC_APB1, SERIAL_CLOCK);
     /* With 16-fold oversampling BRR is the clock's ratio to the baud rate, in sixteenths of
      * USARTDIV (RM0368, section 19.3.4). */
     USART_BRR(SERIAL_USART) = (clock_apb1_hz() + baud / 2u) / baud;

@@ -5,9 +5,7 @@
 enum { PIN_INPUT_PULLED = 8, PIN_OUTPUT_FAST = 3, PIN_ALTERNATE_FAST = 11 };
 
 static inline void pin_configure(uint32_t port, uint32_t pin, uint32_t bits) {
-    volatile uint32_t *const control = &GPIO_CR(port, pin / 8u);
-    const uint32_t shift = 4u * (pin % 8u);
-    *control = (*control & ~(0xFu << shift)) | bits << shift;
+    write_field(&GPIO_CR(port, pin / 8u), pin % 8u, 4, bits);
 }
 
 /** Makes a pin an input that only its own resistor holds high. ODR says to which side. */
