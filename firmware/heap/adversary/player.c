@@ -110,27 +110,6 @@ static void end(player_goal kind) {
     }
 }
 
-/** True if the allocation was served. */
-static bool allocate(uint32_t slot, uint32_t size) {
-    begin(TRACE_ALLOCATE, slot, size);
-    void *const payload = allocator_allocate(size).payload;
-    end(GOAL_ALLOCATE);
-    slots[slot] = (player_slot){payload, size};
-    run.live_bytes += size; /* a refused one too: whoever reads the trace cannot know */
-    if (payload == NULL) {
-        return false;
-    }
-    run.peak_bytes = run.live_bytes > run.peak_bytes ? run.live_bytes : run.peak_bytes;
-    if (run.goal == GOAL_USED) {
-        const allocator_extent block = allocator_extent_of(payload);
-        run.lowest = block.begin < run.lowest ? block.begin : run.lowest;
-        run.highest = block.end > run.highest ? block.end : run.highest;
-        const uint32_t used = run.highest - run.lowest;
-        note(used, used / 1024u);
-    }
-    return true;
-}
-
 static void release(uint32_t slot) {
     run.idle[run.idle_count++] = slot;
     begin(TRACE_FREE, slot, 0);
@@ -155,9 +134,23 @@ static bool perform_allocation(int64_t size) {
         size > run.limits.live_bytes - run.live_bytes) {
         return false;
     }
+    const uint32_t bytes = (uint32_t)size;
     const uint32_t slot = run.idle_count > 0 ? run.idle[--run.idle_count] : run.slots++;
-    if (!allocate(slot, (uint32_t)size)) {
+    begin(TRACE_ALLOCATE, slot, bytes);
+    void *const payload = allocator_allocate(bytes).payload;
+    end(GOAL_ALLOCATE);
+    slots[slot] = (player_slot){payload, bytes};
+    run.live_bytes += bytes; /* a refused one too: whoever reads the trace cannot know */
+    if (payload == NULL) {
         return false; /* the slot stays taken: nobody frees what was refused */
+    }
+    run.peak_bytes = run.live_bytes > run.peak_bytes ? run.live_bytes : run.peak_bytes;
+    if (run.goal == GOAL_USED) {
+        const allocator_extent block = allocator_extent_of(payload);
+        run.lowest = block.begin < run.lowest ? block.begin : run.lowest;
+        run.highest = block.end > run.highest ? block.end : run.highest;
+        const uint32_t used = run.highest - run.lowest;
+        note(used, used / 1024u);
     }
     run.live[run.live_count++] = slot;
     return true;
@@ -207,7 +200,7 @@ static void sweep(const recipe_step *step) {
         }
     }
     run.live_count = left;
-    recipe_random source = {.state = count};
+    uint64_t source = count;
     for (uint32_t i = 0; i < count; i++) {
         if (step->order == ORDER_SHUFFLED) {
             const uint32_t other = i + random_below(&source, count - i);

@@ -69,117 +69,113 @@ bool recipe_known(uint32_t number, bool spreads, recipe *known) {
 static const recipe_range laps = {1, 2048}, rounds = {1, 16}, ranks = {-2048, 2047};
 static const recipe_range bytes_more = {-512, 512}, ranks_more = {-1, 1};
 
-uint32_t random_below(recipe_random *source, uint32_t limit) {
-    source->state += 0x9E3779B97F4A7C15u; /* splitmix64 (Steele, Lea, Flood, 2014) */
-    uint64_t mixed = source->state;
+uint32_t random_below(uint64_t *state, uint32_t limit) {
+    *state += 0x9E3779B97F4A7C15u; /* splitmix64 (Steele, Lea, Flood, 2014) */
+    uint64_t mixed = *state;
     mixed = (mixed ^ (mixed >> 30)) * 0xBF58476D1CE4E5B9u;
     mixed = (mixed ^ (mixed >> 27)) * 0x94D049BB133111EBu;
     return (uint32_t)((mixed ^ (mixed >> 31)) >> 32) % limit;
 }
 
-static bool one_in(recipe_random *source, uint32_t many) {
-    return random_below(source, many) == 0;
+uint64_t *recipe_source;
+
+uint32_t draw_below(uint32_t limit) {
+    return random_below(recipe_source, limit);
+}
+
+bool one_in(uint32_t many) {
+    return draw_below(many) == 0;
 }
 
 /** From 1 to `most`; small numbers as often as large ones. */
-static int32_t any_magnitude(recipe_random *source, int32_t most) {
+static int32_t any_magnitude(int32_t most) {
     uint32_t range = (uint32_t)most;
-    while (range > 1 && random_below(source, 3) != 0) {
+    while (range > 1 && draw_below(3) != 0) {
         range /= 2;
     }
-    return (int32_t)(1 + random_below(source, range));
+    return (int32_t)(1 + draw_below(range));
 }
 
 static int32_t within(recipe_range range, int64_t number) {
     return number < range.least ? range.least : number > range.most ? range.most : (int32_t)number;
 }
 
-static int32_t either_sign(recipe_random *source, int32_t number) {
-    return one_in(source, 2) ? number : -number;
+static int32_t either_sign(int32_t number) {
+    return one_in(2) ? number : -number;
 }
 
 /** Anywhere, or near a power of two, where lists and levels of many allocators begin; of what is
  * added to sizes, often whole eights. */
-static int32_t draw(recipe_random *source, recipe_range range) {
-    int32_t drawn = any_magnitude(source, range.most);
-    const bool is_round = one_in(source, 2);
+static int32_t draw(recipe_range range) {
+    int32_t drawn = any_magnitude(range.most);
+    const bool is_round = one_in(2);
     if (is_round && range.most > laps.most) {
-        drawn = (1 << (3 + random_below(source, 13))) + 8 * ((int32_t)random_below(source, 7) - 3);
+        drawn = (1 << (3 + draw_below(13))) + 8 * ((int32_t)draw_below(7) - 3);
     }
     if (range.least < 0) {
-        drawn = either_sign(source, is_round ? drawn / 8 * 8 : drawn);
+        drawn = either_sign(is_round ? drawn / 8 * 8 : drawn);
     }
     return within(range, drawn);
 }
 
-static void change(recipe_random *source, int32_t *number, recipe_range range, bool touch) {
+/** A little, as much again or half, to the most or to anything; with `touch` a little only. */
+static void change(int32_t *number, recipe_range range, bool touch) {
     const int64_t now = *number;
-    const int32_t by = either_sign(source, any_magnitude(source, 8));
-    switch (random_below(source, touch ? 2 : 5)) {
-    case 0:
-        *number = within(range, now + by);
-        break;
-    case 1:
-        *number = within(range, now + (touch && range.most <= laps.most ? by / 8 : 8 * by));
-        break;
-    case 2:
-        *number = within(range, one_in(source, 2) ? 2 * now : now / 2);
-        break;
-    case 3:
-        *number = range.most <= laps.most ? range.most : draw(source, range);
-        break;
-    default:
-        *number = draw(source, range);
-        break;
-    }
+    const int32_t by = either_sign(any_magnitude(8));
+    const uint32_t how = draw_below(touch ? 2 : 5);
+    const bool counts = range.most <= laps.most;
+    *number = how == 0             ? within(range, now + by)
+              : how == 1           ? within(range, now + (touch && counts ? by / 8 : 8 * by))
+              : how == 2           ? within(range, one_in(2) ? 2 * now : now / 2)
+              : how == 3 && counts ? range.most
+                                   : draw(range);
 }
 
 /* Parts drawn from nothing */
 
-static recipe_act draw_act(recipe_random *source, recipe_range sizes) {
-    const bool frees = one_in(source, 4);
-    const bool grows = one_in(source, 3);
+static recipe_act draw_act(recipe_range sizes) {
+    const bool frees = one_in(4);
+    const bool grows = one_in(3);
     return (recipe_act){
         .frees = frees,
-        .number = frees ? either_sign(source, any_magnitude(source, 64)) : draw(source, sizes),
-        .growth = grows ? draw(source, frees ? ranks_more : bytes_more) : 0,
+        .number = frees ? either_sign(any_magnitude(64)) : draw(sizes),
+        .growth = grows ? draw(frees ? ranks_more : bytes_more) : 0,
     };
 }
 
-static recipe_step draw_step(recipe_random *source, recipe_range sizes) {
-    const uint32_t kind = random_below(source, 8);
+static recipe_step draw_step(recipe_range sizes) {
+    const uint32_t kind = draw_below(8);
     recipe_step step = {
         .kind = kind < 4   ? STEP_LOOP
                 : kind < 7 ? STEP_SWEEP
                            : STEP_RETURN,
-        .acts = 1 + (int32_t)random_below(source, 4),
-        .first = any_magnitude(source, 16) - 1,
-        .stride = any_magnitude(source, 8),
-        .order = (int32_t)random_below(source, 3),
-        .back = 1 + (int32_t)random_below(source, 4),
-        .halves = 1 + (int32_t)random_below(source, 6),
-        .more = draw(source, (recipe_range){-32, 32}),
+        .acts = 1 + (int32_t)draw_below(4),
+        .first = any_magnitude(16) - 1,
+        .stride = any_magnitude(8),
+        .order = (int32_t)draw_below(3),
+        .back = 1 + (int32_t)draw_below(4),
+        .halves = 1 + (int32_t)draw_below(6),
+        .more = draw((recipe_range){-32, 32}),
     };
-    step.count = draw(source, step.kind == STEP_RETURN ? rounds : laps);
+    step.count = draw(step.kind == STEP_RETURN ? rounds : laps);
     for (int32_t i = 0; i < step.acts; i++) {
-        step.act[i] = draw_act(source, sizes);
+        step.act[i] = draw_act(sizes);
     }
     return step;
 }
 
-recipe recipe_draw(recipe_random *source, recipe_range sizes) {
-    recipe drawn = {.steps = 2 + (int32_t)random_below(source, 4)};
+recipe recipe_draw(recipe_range sizes) {
+    recipe drawn = {.steps = 2 + (int32_t)draw_below(4)};
     for (int32_t i = 0; i < drawn.steps; i++) {
-        drawn.step[i] = draw_step(source, sizes);
+        drawn.step[i] = draw_step(sizes);
     }
     return drawn;
 }
 
 /* Changes */
 
-static void change_number(recipe_random *source, recipe_step *step, recipe_range sizes,
-                          bool touch) {
-    recipe_act *const act = &step->act[random_below(source, (uint32_t)step->acts)];
+static void change_number(recipe_step *step, recipe_range sizes, bool touch) {
+    recipe_act *const act = &step->act[draw_below((uint32_t)step->acts)];
     const struct {
         int32_t *number;
         recipe_range range;
@@ -197,13 +193,13 @@ static void change_number(recipe_random *source, recipe_step *step, recipe_range
          {&step->halves, {1, 6}},
          {&step->more, {-64, 64}}},
     };
-    const uint32_t which = random_below(source, 4);
-    change(source, numbers[step->kind][which].number, numbers[step->kind][which].range, touch);
+    const uint32_t which = draw_below(4);
+    change(numbers[step->kind][which].number, numbers[step->kind][which].range, touch);
 }
 
 /** Drops an act, or doubles it: then the two may come to differ. */
-static void change_acts(recipe_random *source, recipe_step *step, recipe_range sizes, bool drops) {
-    recipe_act *const at = &step->act[random_below(source, (uint32_t)step->acts)];
+static void change_acts(recipe_step *step, recipe_range sizes, bool drops) {
+    recipe_act *const at = &step->act[draw_below((uint32_t)step->acts)];
     const size_t behind = (size_t)(&step->act[step->acts] - at);
     if (drops && step->acts > 1) {
         step->acts--;
@@ -211,7 +207,7 @@ static void change_acts(recipe_random *source, recipe_step *step, recipe_range s
     } else if (!drops && step->acts < RECIPE_MOST_ACTS) {
         step->acts++;
         memmove(at + 1, at, behind * sizeof *at);
-        change(source, &at->number, at->frees ? ranks : sizes, false);
+        change(&at->number, at->frees ? ranks : sizes, false);
     }
 }
 
@@ -237,8 +233,8 @@ static void drop_step(recipe *changed, uint32_t at) {
 }
 
 /** The steps of `other` from a random place on take the place of those from `at` on. */
-static void splice(recipe_random *source, recipe *changed, uint32_t at, const recipe *other) {
-    int32_t from = (int32_t)random_below(source, (uint32_t)other->steps);
+static void splice(recipe *changed, uint32_t at, const recipe *other) {
+    int32_t from = (int32_t)draw_below((uint32_t)other->steps);
     while (at < RECIPE_MOST_STEPS && from < other->steps) {
         changed->step[at++] = other->step[from++];
     }
@@ -246,10 +242,10 @@ static void splice(recipe_random *source, recipe *changed, uint32_t at, const re
 }
 
 /** The same with all counts, or all blocks, so many times as large; of blocks some bytes more. */
-static void scale(recipe_random *source, recipe *changed, recipe_range sizes) {
-    const bool longer = one_in(source, 2);
-    const int64_t eighths = 4 + random_below(source, 21);
-    const int64_t more = 8 * ((int64_t)random_below(source, 9) - 4);
+static void scale(recipe *changed, recipe_range sizes) {
+    const bool longer = one_in(2);
+    const int64_t eighths = 4 + draw_below(21);
+    const int64_t more = 8 * ((int64_t)draw_below(9) - 4);
     for (int32_t i = 0; i < changed->steps; i++) {
         recipe_step *const step = &changed->step[i];
         if (longer && step->count > 1) {
@@ -263,23 +259,22 @@ static void scale(recipe_random *source, recipe *changed, recipe_range sizes) {
     }
 }
 
-recipe recipe_breed(recipe_random *source, const recipe *parent, const recipe *other,
-                    recipe_range sizes, bool touch) {
+recipe recipe_breed(const recipe *parent, const recipe *other, recipe_range sizes, bool touch) {
     recipe changed = *parent;
     changed.patient = false;
     do {
-        const uint32_t at = random_below(source, (uint32_t)changed.steps);
+        const uint32_t at = draw_below((uint32_t)changed.steps);
         recipe_step *const step = &changed.step[at];
-        const recipe_step drawn = draw_step(source, sizes);
-        switch (random_below(source, touch ? 8 : 16)) {
+        const recipe_step drawn = draw_step(sizes);
+        switch (draw_below(touch ? 8 : 16)) {
         case 0:
             drop_step(&changed, at);
             break;
         case 1:
-            change_acts(source, step, sizes, touch || one_in(source, 2));
+            change_acts(step, sizes, touch || one_in(2));
             break;
         case 8:
-            insert_step(&changed, random_below(source, (uint32_t)changed.steps), step);
+            insert_step(&changed, draw_below((uint32_t)changed.steps), step);
             break;
         case 9:
             insert_step(&changed, at, &drawn);
@@ -288,15 +283,15 @@ recipe recipe_breed(recipe_random *source, const recipe *parent, const recipe *o
             insert_step(&changed, (uint32_t)changed.steps, &drawn);
             break;
         case 11:
-            splice(source, &changed, at, other);
+            splice(&changed, at, other);
             break;
         case 12:
-            scale(source, &changed, sizes);
+            scale(&changed, sizes);
             break;
         default:
-            change_number(source, step, sizes, touch);
+            change_number(step, sizes, touch);
             break;
         }
-    } while (!one_in(source, 2));
+    } while (!one_in(2));
     return changed;
 }

@@ -52,13 +52,14 @@ typedef struct {
     int32_t least, most;
 } recipe_range;
 
-/** A source of random numbers: splitmix64, its state. */
-typedef struct {
-    uint64_t state;
-} recipe_random;
+/** A number below `limit`, which is not 0, from splitmix64 with this state. */
+uint32_t random_below(uint64_t *state, uint32_t limit);
 
-/** A number below `limit`, which is not 0. */
-uint32_t random_below(recipe_random *source, uint32_t limit);
+/** The state of what all below draws from. */
+extern uint64_t *recipe_source;
+
+uint32_t draw_below(uint32_t limit);
+bool one_in(uint32_t many);
 
 /**
  * The constructions that a search begins with: those of studies/adversary/known.py, as recipes.
@@ -68,11 +69,10 @@ uint32_t random_below(recipe_random *source, uint32_t limit);
 bool recipe_known(uint32_t number, bool spreads, recipe *known);
 
 /** A recipe from nothing; it asks for sizes of this range, in bytes. */
-recipe recipe_draw(recipe_random *source, recipe_range sizes);
+recipe recipe_draw(recipe_range sizes);
 
 /**
  * A recipe like `parent`, changed in a few places; some of it may come from `other`. With `touch`
  * the changes are small: a few bytes more or less, a lap more, an act less.
  */
-recipe recipe_breed(recipe_random *source, const recipe *parent, const recipe *other,
-                    recipe_range sizes, bool touch);
+recipe recipe_breed(const recipe *parent, const recipe *other, recipe_range sizes, bool touch);

@@ -50,7 +50,7 @@ typedef struct {
 static struct {
     search_terms terms;
     uint32_t tried;
-    recipe_random source;
+    uint64_t source;
     archive by_ways, by_scale;
 } state;
 
@@ -70,23 +70,21 @@ static bool is_better(player_outcome one, player_outcome other) {
                                               : one.operations < other.operations;
 }
 
-static uint32_t ways_of(player_outcome outcome) {
-    return outcome.ways;
-}
-
 static uint32_t octave(uint32_t number) {
     return 31u - (uint32_t)__builtin_clz(number | 1u);
 }
 
-static uint32_t scale_of(player_outcome outcome) {
-    return octave(outcome.operations) << 8 | octave(outcome.peak_bytes);
+/** Those of one niche went the same way, or are of one scale. */
+static uint32_t niche_of(player_outcome outcome, bool scales) {
+    return scales ? octave(outcome.operations) << 8 | octave(outcome.peak_bytes) : outcome.ways;
 }
 
 /** Of each niche one is kept. If there are too many niches, the cheapest goes. */
-static void keep(archive *among, const elite *found, uint32_t (*niche_of)(player_outcome)) {
-    const uint32_t niche = niche_of(found->outcome);
+static void keep(archive *among, const elite *found) {
+    const bool scales = among == &state.by_scale;
+    const uint32_t niche = niche_of(found->outcome, scales);
     uint32_t leaves = 0;
-    while (leaves < among->count && niche_of(among->kept[leaves].outcome) != niche) {
+    while (leaves < among->count && niche_of(among->kept[leaves].outcome, scales) != niche) {
         leaves++;
     }
     if (leaves == MOST_KEPT) {
@@ -109,19 +107,15 @@ static void keep(archive *among, const elite *found, uint32_t (*niche_of)(player
 #define TOUCHED_ONE_IN 4u
 #define TOUCHED_BEST 8u
 
-static bool one_in(uint32_t many) {
-    return random_below(&state.source, many) == 0;
-}
-
 static const recipe *any_of(const archive *among, uint32_t most) {
     const uint32_t count = most < among->count ? most : among->count;
-    return &among->kept[random_below(&state.source, count)].recipe;
+    return &among->kept[draw_below(count)].recipe;
 }
 
 /** One of those that went different ways, sooner a good one, or any of those of a scale. */
 static const recipe *choose(void) {
     return one_in(2) ? any_of(&state.by_scale, MOST_KEPT)
-                     : any_of(&state.by_ways, 1u + random_below(&state.source, MOST_KEPT));
+                     : any_of(&state.by_ways, 1u + draw_below(MOST_KEPT));
 }
 
 static recipe next(void) {
@@ -134,15 +128,14 @@ static recipe next(void) {
         return known;
     }
     if (state.by_ways.count == 0 || one_in(FRESH_ONE_IN)) {
-        return recipe_draw(&state.source, sizes);
+        return recipe_draw(sizes);
     }
     /* What has the right shape comes to its best by small changes. */
     const bool touch = one_in(TOUCHED_ONE_IN);
-    const recipe *const parent =
-        touch       ? any_of(&state.by_ways, 1u + random_below(&state.source, TOUCHED_BEST))
-        : one_in(4) ? any_of(&state.by_ways, 1)
-                    : choose();
-    return recipe_breed(&state.source, parent, choose(), sizes, touch);
+    const recipe *const parent = touch       ? any_of(&state.by_ways, 1u + draw_below(TOUCHED_BEST))
+                                 : one_in(4) ? any_of(&state.by_ways, 1)
+                                             : choose();
+    return recipe_breed(parent, choose(), sizes, touch);
 }
 
 static void breed(uint32_t lists) {
@@ -152,8 +145,8 @@ static void breed(uint32_t lists) {
         found.recipe = next();
         found.outcome = player_play(&found.recipe, state.terms.goal, &state.terms.limits);
         if (found.outcome.cost > 0) {
-            keep(&state.by_ways, &found, ways_of);
-            keep(&state.by_scale, &found, scale_of);
+            keep(&state.by_ways, &found);
+            keep(&state.by_scale, &found);
         }
     }
 }
@@ -184,7 +177,7 @@ static void store(const void *content, size_t bytes, const char *path) {
     }
 }
 
-static int run_breed(char **words) {
+static void run_breed(char **words) {
     static const char *const goals[GOALS] = {"allocate", "free", "used"};
     search_terms terms = {
         .seed = number(words[3]),
@@ -195,7 +188,7 @@ static int run_breed(char **words) {
     }
     if (!load(words[0])) {
         state.terms = terms;
-        state.source.state = terms.seed;
+        state.source = terms.seed;
     } else if (memcmp(&state.terms, &terms, sizeof terms) != 0) {
         refuse("the state is of a search with other arguments.");
     }
@@ -203,10 +196,9 @@ static int run_breed(char **words) {
     store(&state, sizeof state, words[1]);
     const player_outcome best = state.by_ways.kept[0].outcome;
     printf("%u %u %u\n", state.tried, best.cost, best.operations);
-    return 0;
 }
 
-static int run_show(char **words) {
+static void run_show(char **words) {
     if (!load(words[0])) {
         refuse("there is no such state.");
     }
@@ -218,17 +210,17 @@ static int run_show(char **words) {
         store(player_operations(), found.operations * sizeof(trace_operation), words[3]);
         printf("%u\n", found.cost);
     }
-    return 0;
 }
 
 int main(int argc, char **argv) {
+    recipe_source = &state.source;
     player_measure_blocks();
     if (argc == 10 && strcmp(argv[1], "breed") == 0) {
-        return run_breed(argv + 2);
+        run_breed(argv + 2);
+    } else if (argc == 6 && strcmp(argv[1], "show") == 0) {
+        run_show(argv + 2);
+    } else {
+        refuse("say breed or show; the first comment of search.c tells how.");
     }
-    if (argc == 6 && strcmp(argv[1], "show") == 0) {
-        return run_show(argv + 2);
-    }
-    refuse("say breed or show; the first comment of search.c tells how.");
-    return 2;
+    return 0;
 }
