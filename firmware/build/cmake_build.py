@@ -99,7 +99,7 @@ class Build:
         Files count only beside a missing command: a toolchain of another origin has them elsewhere.
         """
         adapter = _SOURCES / "heap/allocators" / f"{self.definitions.get('TAILSCOPE_ALLOCATOR')}.cmake"
-        of_rust = adapter.is_file() and "rust.cmake" in adapter.read_text(encoding="utf-8")
+        of_rust = adapter.is_file() and "tailscope_rust_heap" in adapter.read_text(encoding="utf-8")
         needed = {*_EACH_BUILD, *packages, *(_RUST if of_rust else ())}
         missing = [tool for tool in tools() if tool.packages in needed and not is_installed(tool.command)]
         if not all(tool.is_file for tool in missing):

@@ -1,6 +1,11 @@
 # The words that say how an allocator is built. Those of the catalogue's row come from
 # firmware/build/promises.py; what else a build takes, <id>.cmake says.
 
+# Allocators of FreeRTOS, newlib and Rust's crates have words of their own.
+include("${CMAKE_CURRENT_LIST_DIR}/allocators/freertos/shipped.cmake")
+include("${CMAKE_CURRENT_LIST_DIR}/allocators/newlib/library.cmake")
+include("${CMAKE_CURRENT_LIST_DIR}/rust/rust.cmake")
+
 # tailscope_smallest_payload(<bytes>): what an index keeps in the payload of a free block.
 macro(tailscope_smallest_payload bytes)
     set(smallest_payload ${bytes})

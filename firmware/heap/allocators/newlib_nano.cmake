@@ -1,4 +1,3 @@
-include("${CMAKE_CURRENT_LIST_DIR}/newlib/library.cmake")
 tailscope_newlib(
     libc_nano.a lib_a-nano-mallocr.o lib_a-nano-freer.o lib_a-nano-reallocr.o lib_a-nano-malignr.o lib_a-nano-msizer.o
 )

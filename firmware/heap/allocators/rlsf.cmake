@@ -1,2 +1,1 @@
-include("${CMAKE_CURRENT_LIST_DIR}/../rust/rust.cmake")
 tailscope_rust_heap(rlsf)

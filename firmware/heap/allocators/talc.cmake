@@ -1,3 +1,2 @@
-include("${CMAKE_CURRENT_LIST_DIR}/../rust/rust.cmake")
 set(rust_std core,alloc) # a crate that talc stands on names it
 tailscope_rust_heap(talc)

@@ -21,8 +21,6 @@ function(tailscope_outside_source)
     target_sources(tailscope_heap PRIVATE ${ARGN} "${file}")
 endfunction()
 
-include("${CMAKE_CURRENT_LIST_DIR}/../allocators/freertos/shipped.cmake")
-
 # tailscope_outside_freertos(TILES|PLAIN <constant mentions> [<macro>...]): a FreeRTOS project's
 # heap. TILES: its blocks are laid out as those of FreeRTOS, so allocators/freertos/shipped.c can
 # read them. The macros are those of freertos_file.c and freertos/start.c.

@@ -8,12 +8,11 @@
 set(rust_package "${CMAKE_CURRENT_LIST_DIR}")
 cmake_path(SET rust_builds NORMALIZE "${rust_package}/../../../build/rust")
 set(TAILSCOPE_RUST_BUILDS "${rust_builds}" CACHE PATH "Where cargo builds the Rust allocators and the core library")
-set(rust_library libtailscope_rust_allocators.a)
 set(rust_std core) # a crate that needs more of the library says so behind the include
 
-# Finds a rustc with its source: Ubuntu's newest or Debian's if it is there, so that machines agree,
-# else the first on the PATH. Sets rust_compiler and rust_source.
-function(tailscope_find_rust)
+function(tailscope_rust_heap feature)
+    # A rustc with its source: Ubuntu's newest or Debian's if it is there, so that machines agree,
+    # else the first on the PATH.
     file(GLOB beside /usr/lib/rust-1.*/bin)
     list(SORT beside COMPARE NATURAL ORDER DESCENDING)
     find_program(TAILSCOPE_CARGO cargo)
@@ -23,23 +22,18 @@ function(tailscope_find_rust)
         message(FATAL_ERROR "cargo or rustc is not on the PATH: install the packages cargo-web, rustc-web and rust-web-src.")
     endif()
     execute_process(COMMAND "${TAILSCOPE_RUSTC}" --print sysroot OUTPUT_VARIABLE sysroot OUTPUT_STRIP_TRAILING_WHITESPACE)
-    set(source "${sysroot}/lib/rustlib/src/rust")
-    if(NOT EXISTS "${source}/library/core/src/lib.rs")
+    set(rust_source "${sysroot}/lib/rustlib/src/rust")
+    if(NOT EXISTS "${rust_source}/library/core/src/lib.rs")
         message(FATAL_ERROR "${TAILSCOPE_RUSTC} has no source of its library: install the packages rustc-web and rust-web-src, both of one version.")
     endif()
-    set(rust_compiler "${TAILSCOPE_RUSTC}" PARENT_SCOPE)
-    set(rust_source "${source}" PARENT_SCOPE)
-endfunction()
 
-# The machine that is compiled for, by default this one; core_rust_flags match those of our C.
-set(rust_target i686-unknown-linux-gnu)
-if(core_rust_target)
-    set(rust_target ${core_rust_target})
-endif()
+    # The machine that is compiled for, by default this one; core_rust_flags match those of our C.
+    set(rust_target i686-unknown-linux-gnu)
+    if(core_rust_target)
+        set(rust_target ${core_rust_target})
+    endif()
 
-# Sets rust_environment: no absolute path reaches the library, so the same sources give the same
-# bytes from any folder.
-function(tailscope_hide_rust_folders)
+    # No absolute path reaches the library, so the same sources give the same bytes from any folder.
     set(cargo_home "$ENV{CARGO_HOME}")
     if(NOT cargo_home)
         set(cargo_home "$ENV{HOME}/.cargo")
@@ -51,58 +45,44 @@ function(tailscope_hide_rust_folders)
     endforeach()
     string(ASCII 31 separator)
     list(JOIN flags "${separator}" encoded)
-    set(rust_environment
-        "RUSTC=${rust_compiler}" RUSTC_BOOTSTRAP=1 "CARGO_ENCODED_RUSTFLAGS=${encoded}" CARGO_INCREMENTAL=0
-        PARENT_SCOPE)
-endfunction()
+    set(cargo
+        "${CMAKE_COMMAND}" -E env "RUSTC=${TAILSCOPE_RUSTC}" RUSTC_BOOTSTRAP=1 "CARGO_ENCODED_RUSTFLAGS=${encoded}"
+        CARGO_INCREMENTAL=0 ${ARGN} "${TAILSCOPE_CARGO}")
+    set(pinned --locked -Zbuild-std=${rust_std} --target ${rust_target})
 
-# Fetches what Cargo.lock and the compiler's own lock file pin, if it is not there yet.
-function(tailscope_fetch_crates)
+    # What Cargo.lock and the compiler's own lock file pin, if it is not there yet.
     execute_process(
-        COMMAND "${CMAKE_COMMAND}" -E env ${rust_environment}
-                "${TAILSCOPE_CARGO}" fetch --locked -Zbuild-std=${rust_std} --target ${rust_target}
+        COMMAND ${cargo} fetch ${pinned}
         WORKING_DIRECTORY "${rust_package}" RESULT_VARIABLE failed OUTPUT_QUIET ERROR_VARIABLE complaint)
     if(failed)
         message(FATAL_ERROR "cargo could not fetch the crates of heap/rust: check the network.\n${complaint}")
     endif()
-endfunction()
 
-# Sets rust_options. A host's build may set TAILSCOPE_RUST_FLAGS: they are for the allocator and its
-# crate, since all builds share the core library.
-function(tailscope_flag_the_crate crate)
-    set(options)
+    # A host's build may set TAILSCOPE_RUST_FLAGS: they are for the allocator and its crate, since all
+    # builds share the core library.
     if(TAILSCOPE_RUST_FLAGS)
         list(JOIN TAILSCOPE_RUST_FLAGS "\",\"" flags)
         set(options -Zprofile-rustflags)
-        foreach(package tailscope-rust-allocators ${crate})
+        foreach(package tailscope-rust-allocators ${feature})
             list(APPEND options --config "profile.firmware.package.${package}.rustflags=[\"${flags}\"]")
         endforeach()
     endif()
-    set(rust_options ${options} PARENT_SCOPE)
-endfunction()
-
-function(tailscope_rust_heap feature)
-    tailscope_find_rust()
-    tailscope_hide_rust_folders()
-    tailscope_fetch_crates()
-    tailscope_flag_the_crate(${feature})
 
     set(folder "${CMAKE_CURRENT_BINARY_DIR}/rust")
+    set(library "${folder}/libtailscope_rust_allocators.a")
     file(GLOB sources CONFIGURE_DEPENDS "${rust_package}/src/*.rs")
     add_custom_command(
-        OUTPUT "${folder}/${rust_library}"
-        COMMAND "${CMAKE_COMMAND}" -E env ${rust_environment} ${ARGN}
-                "${TAILSCOPE_CARGO}" build --quiet --profile firmware --locked --offline --features ${feature}
-                -Zbuild-std=${rust_std} --target ${rust_target} --target-dir "${TAILSCOPE_RUST_BUILDS}"
-                ${rust_options} -Zunstable-options --artifact-dir "${folder}"
+        OUTPUT "${library}"
+        COMMAND ${cargo} build --quiet --profile firmware --offline --features ${feature} ${pinned}
+                --target-dir "${TAILSCOPE_RUST_BUILDS}" ${options} -Zunstable-options --artifact-dir "${folder}"
         WORKING_DIRECTORY "${rust_package}"
         DEPENDS ${sources} "${rust_package}/Cargo.toml" "${rust_package}/Cargo.lock"
         COMMENT "Building the crate ${feature} for ${rust_target}"
         VERBATIM)
-    add_custom_target(tailscope_rust DEPENDS "${folder}/${rust_library}")
+    add_custom_target(tailscope_rust DEPENDS "${library}")
     target_sources(tailscope_heap PRIVATE "${rust_package}/adapter.c")
     add_dependencies(tailscope_heap tailscope_rust)
-    target_link_libraries(tailscope_heap PRIVATE "${folder}/${rust_library}")
+    target_link_libraries(tailscope_heap PRIVATE "${library}")
     # Rust's objects say that the stack is not executable, GCC's for the target say nothing. No
     # warning is needed.
     target_link_options(tailscope_heap INTERFACE -Wl,--no-warn-execstack)

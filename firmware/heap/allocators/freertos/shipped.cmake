@@ -2,17 +2,6 @@
 # kernel.
 include("${CMAKE_CURRENT_LIST_DIR}/../../../cmake/crates.cmake")
 
-# Renames its functions, because the facade has the kernel's names; its array is the facade's
-# region.
-function(tailscope_shipped_heap_names result)
-    foreach(name IN ITEMS pvPortMalloc vPortFree pvPortCalloc xPortGetFreeHeapSize xPortGetMinimumEverFreeHeapSize
-                          xPortResetHeapMinimumEverFreeHeapSize vPortInitialiseBlocks vPortGetHeapStats
-                          vPortHeapResetState vPortDefineHeapRegions)
-        list(APPEND names ${name}=shipped_${name})
-    endforeach()
-    set(${result} ${names} ucHeap=heap_region PARENT_SCOPE)
-endfunction()
-
 # Where the sources mention configTOTAL_HEAP_SIZE, the first so many times it must be a constant.
 set(TAILSCOPE_CONSTANT_MENTIONS 1)
 
@@ -34,13 +23,18 @@ function(tailscope_heap_of_the_kernel file)
     else()
         set(includes "${here}/../../tests/freertos")
     endif()
-    tailscope_shipped_heap_names(names)
+    # The facade has the kernel's names, and its region is the heap's array.
+    foreach(name IN ITEMS pvPortMalloc vPortFree pvPortCalloc xPortGetFreeHeapSize xPortGetMinimumEverFreeHeapSize
+                          xPortResetHeapMinimumEverFreeHeapSize vPortInitialiseBlocks vPortGetHeapStats
+                          vPortHeapResetState vPortDefineHeapRegions)
+        list(APPEND names ${name}=shipped_${name})
+    endforeach()
     if(TAILSCOPE_REGION_OF_ANY_SIZE)
         set(any_size TAILSCOPE_REGION_OF_ANY_SIZE "TAILSCOPE_CONSTANT_MENTIONS=${TAILSCOPE_CONSTANT_MENTIONS}")
     endif()
     tailscope_foreign(
         SOURCES "${file}"
         INCLUDES ${includes} ${more_INCLUDES}
-        DEFINITIONS ${names} TAILSCOPE_HEAP_BYTES=${TAILSCOPE_HEAP_BYTES} ${any_size} ${more_DEFINITIONS}
+        DEFINITIONS ${names} ucHeap=heap_region TAILSCOPE_HEAP_BYTES=${TAILSCOPE_HEAP_BYTES} ${any_size} ${more_DEFINITIONS}
     )
 endfunction()
