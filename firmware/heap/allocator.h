@@ -19,6 +19,9 @@ typedef struct {
     size_t bytes;
     size_t blocks;
     size_t smallest_block;
+#ifndef __arm__ /* no board asks for it, and its code stays as it was measured */
+    size_t largest_block;
+#endif
 } allocator_free_space;
 
 /** What an allocator takes for itself of the region; constants of its format. */
@@ -46,11 +49,23 @@ extern const size_t allocator_largest_alignment;
 /** Of an allocator whose format limits no alignment. */
 #define ANY_ALIGNMENT ((size_t)1 << 31)
 
+/** Notes that `space` has a free block as large as this: where the heap is not a board's. */
+static inline void free_space_note_largest(allocator_free_space *space, size_t payload_bytes) {
+#ifdef __arm__
+    (void)space;
+    (void)payload_bytes;
+#else
+    space->largest_block =
+        payload_bytes > space->largest_block ? payload_bytes : space->largest_block;
+#endif
+}
+
 /** Adds a free block to `space`: what a walk of allocator_read_free() does at each. */
 static inline void free_space_add(allocator_free_space *space, size_t payload_bytes) {
     if (space->blocks == 0 || payload_bytes < space->smallest_block) {
         space->smallest_block = payload_bytes;
     }
+    free_space_note_largest(space, payload_bytes);
     space->bytes += payload_bytes;
     space->blocks++;
 }

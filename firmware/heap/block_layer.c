@@ -173,10 +173,7 @@ static uintptr_t aligned_payload(const heap_block *block, uintptr_t alignment) {
 
 allocator_result allocator_allocate_aligned(size_t size, size_t alignment) {
     layer.probes = 0;
-    const heap_status status = request_judge_aligned(size, alignment, layer.bytes);
-    if (status != HEAP_OK || alignment <= BLOCK_ALIGNMENT) {
-        return status == HEAP_OK ? allocator_allocate(size) : request_refused(status);
-    }
+    REFUSE_OR_ALLOCATE(BLOCK_ALIGNMENT, layer.bytes);
     /* At worst a whole block and all but 8 bytes of an alignment lie before the payload. */
     const uint32_t rounded = round_up(size);
     const uint32_t front =
@@ -311,11 +308,8 @@ static allocator_result move(heap_block *block, uint32_t size) {
 
 allocator_result allocator_reallocate(void *payload, size_t size) {
     layer.probes = 0;
-    const heap_status freeable = judge_free(payload);
-    const heap_status status = freeable == HEAP_OK ? request_judge(size, layer.bytes) : freeable;
-    if (status != HEAP_OK) {
-        return request_refused(status);
-    }
+    REFUSE_UNLESS_OK(judge_free(payload));
+    REFUSE_UNLESS_OK(request_judge(size, layer.bytes));
     const uint32_t rounded = round_up(size);
     heap_block *const block = header_of(payload);
     return fits_in_place(block, rounded) ? trim(block, rounded) : move(block, rounded);
@@ -341,22 +335,14 @@ size_t allocator_free_bytes(void) {
     return layer.free_bytes;
 }
 
-/**
- * An index may round a request up, so the size of the largest block is not the answer. The index is
- * asked instead, and the interval halved each time.
- */
-size_t allocator_largest_free_block(void) {
+static bool is_served(uint32_t units) {
     uint32_t probes;
-    uint32_t fits = 0;
-    uint32_t fails = layer.bytes / BLOCK_ALIGNMENT;
-    while (fails - fits > 1u) {
-        const uint32_t middle = fits + (fails - fits) / 2u;
-        if (heap_index_find(round_up(middle * BLOCK_ALIGNMENT), &probes) != NULL) {
-            fits = middle;
-        } else {
-            fails = middle;
-        }
-    }
+    return heap_index_find(round_up(units * BLOCK_ALIGNMENT), &probes) != NULL;
+}
+
+/** An index may round a request up, so the size of the largest block is not the answer. */
+size_t allocator_largest_free_block(void) {
+    const uint32_t fits = request_bisect(0, layer.bytes / BLOCK_ALIGNMENT, is_served);
     return fits == 0 ? 0 : fits * BLOCK_ALIGNMENT + BLOCK_SHARED_BYTES;
 }
 
@@ -371,18 +357,9 @@ allocator_free_space allocator_read_free(void) {
     return space;
 }
 
-allocator_extent allocator_extent_of(const void *payload) {
-    return extent_around(payload, BLOCK_HEADER_BYTES, block_size(header_of(payload)));
-}
+EXTENT_BY_HEADER
 
-size_t allocator_largest_free_extent(void) {
-    size_t largest = 0;
-    for (const heap_block *block = layer.first; block != NULL; block = block_after(block)) {
-        const size_t bytes = BLOCK_HEADER_BYTES + block_size(block);
-        largest = block_is_free(block) && bytes > largest ? bytes : largest;
-    }
-    return largest;
-}
+LARGEST_EXTENT_BY_WALK
 
 uint32_t allocator_probes(void) {
     return layer.probes;

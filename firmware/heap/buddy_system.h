@@ -265,10 +265,7 @@ static allocator_result align(allocator_result whole, uintptr_t alignment) {
 
 allocator_result allocator_allocate_aligned(size_t size, size_t alignment) {
     PROBES = 0;
-    const heap_status status = request_judge_aligned(size, alignment, REGION_BYTES);
-    if (status != HEAP_OK || alignment <= 8u) {
-        return status == HEAP_OK ? allocator_allocate(size) : request_refused(status);
-    }
+    REFUSE_OR_ALLOCATE(8u, REGION_BYTES);
     if (size > PAYLOAD_LIMIT || alignment > PAYLOAD_LIMIT) {
         return request_refused(HEAP_OUT_OF_MEMORY);
     }
@@ -335,27 +332,22 @@ heap_status allocator_free(void *payload) {
 /* Reallocation */
 
 /**
- * Makes a live block smaller, if it can be halved. An aligned payload stays where it is and keeps
- * its block.
+ * Makes a live block smaller, if it can be halved. An aligned payload that is large enough stays
+ * where it is and keeps its block.
  */
-static allocator_result resize(void *payload, heap_block *block, uint32_t size,
-                               uint32_t usable_bytes) {
-    const uint32_t level = block->header.value;
-    if (payload != block_payload(block)) {
-        return request_served(payload, usable_bytes);
-    }
-    const uint32_t wanted = level_for(size);
-    halve(block, level, wanted);
-    mark(block, MARK_LIVE, wanted);
-    return request_served(payload, payload_bytes(wanted));
-}
-
 allocator_result allocator_reallocate(void *payload, size_t size) {
     PROBES = 0;
     REFUSE_UNLESS_OK(judge_free(payload));
     const uint32_t usable_bytes = (uint32_t)allocator_usable_size(payload);
     if (size != 0 && size <= usable_bytes) {
-        return resize(payload, block_of(payload), (uint32_t)size, usable_bytes);
+        heap_block *const block = block_of(payload);
+        if (payload == block_payload(block)) {
+            const uint32_t wanted = level_for((uint32_t)size);
+            halve(block, block->header.value, wanted);
+            mark(block, MARK_LIVE, wanted);
+            return request_served(payload, payload_bytes(wanted));
+        }
+        return request_served(payload, usable_bytes);
     }
     const allocator_result moved = allocator_allocate(size);
     if (moved.status == HEAP_OK) {
@@ -406,6 +398,7 @@ allocator_free_space allocator_read_free(void) {
              block = free_list_links(block)->next) {
             space.blocks++;
             space.smallest_block = payload_bytes(level - 1u);
+            free_space_note_largest(&space, space.smallest_block);
         }
     }
     return space;
@@ -417,9 +410,7 @@ allocator_extent allocator_extent_of(const void *payload) {
     return extent_around(block_payload(block), BUDDY_HEADER_BYTES, payload_bytes(level));
 }
 
-size_t allocator_largest_free_extent(void) {
-    return with_header(allocator_largest_free_block(), BUDDY_HEADER_BYTES);
-}
+LARGEST_EXTENT_BY_WALK
 
 uint32_t allocator_probes(void) {
     return PROBES;

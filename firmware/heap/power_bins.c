@@ -1,3 +1,4 @@
+#define POWER_BINS_WITHOUT_INDEX
 #include "power_bins.h"
 
 _Static_assert(TAILSCOPE_HEAP_BYTES <= 1u << (POWER_BINS + POWER_BINS_OFFSET),

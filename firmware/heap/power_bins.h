@@ -1,7 +1,7 @@
 /**
  * Bins of free blocks, one for each power of two. Bin b is a LIFO list of the sizes from 8·2^b to
  * 16·2^b − 1, or from twice as much if no payload is smaller than 16; a bitmap says which bins hold
- * blocks. Half Fit and its variant use them.
+ * blocks. Half Fit and its variant each include this once, and define the search and the check.
  */
 #pragma once
 
@@ -17,6 +17,14 @@ typedef struct {
     uint32_t map; /**< bit b: bin b holds a block */
 } power_bins;
 
+/** True if exactly `free_blocks` blocks are filed, each in its bin, and links and bitmap agree. */
+bool power_bins_check(const power_bins *bins, uint32_t free_blocks);
+
+#ifndef POWER_BINS_WITHOUT_INDEX
+#include "index.h"
+
+static power_bins bins;
+
 /** The bin of `size`. */
 static inline uint32_t power_bin_of(uint32_t size) {
     return 31u - (uint32_t)__builtin_clz(size) - POWER_BINS_OFFSET;
@@ -27,21 +35,21 @@ static inline uint32_t power_bin_that_fits(uint32_t size) {
     return power_bin_of(size - 1u + size);
 }
 
-static inline void power_bins_reset(power_bins *bins) {
-    *bins = (power_bins){.map = 0};
+void heap_index_reset(void) {
+    bins = (power_bins){.map = 0};
 }
 
-static inline void power_bins_insert(power_bins *bins, heap_block *block) {
+void heap_index_insert(heap_block *block) {
     const uint32_t bin = power_bin_of(block_size(block));
-    free_list_push(&bins->lists[bin], block);
-    bins->map |= 1u << bin;
+    free_list_push(&bins.lists[bin], block);
+    bins.map |= 1u << bin;
 }
 
-static inline void power_bins_remove(power_bins *bins, heap_block *block) {
+void heap_index_remove(heap_block *block) {
     const uint32_t bin = power_bin_of(block_size(block));
-    free_list_unlink(&bins->lists[bin], block);
-    if (bins->lists[bin] == NULL) {
-        bins->map &= ~(1u << bin);
+    free_list_unlink(&bins.lists[bin], block);
+    if (bins.lists[bin] == NULL) {
+        bins.map &= ~(1u << bin);
     }
 }
 
@@ -49,10 +57,8 @@ static inline void power_bins_remove(power_bins *bins, heap_block *block) {
  * The newest block of the first bin from `bin` on that holds one, or NULL; `bin` may lie behind the
  * last.
  */
-static inline heap_block *power_bins_first_from(const power_bins *bins, uint32_t bin) {
-    const uint32_t candidates = bins->map >> bin << bin;
-    return candidates == 0 ? NULL : bins->lists[__builtin_ctz(candidates)];
+static inline heap_block *power_bins_first_from(uint32_t bin) {
+    const uint32_t candidates = bins.map >> bin << bin;
+    return candidates == 0 ? NULL : bins.lists[__builtin_ctz(candidates)];
 }
-
-/** True if exactly `free_blocks` blocks are filed, each in its bin, and links and bitmap agree. */
-bool power_bins_check(const power_bins *bins, uint32_t free_blocks);
+#endif

@@ -54,6 +54,23 @@ static inline allocator_result request_served(void *payload, size_t usable_bytes
         } \
     } while (0)
 
+/** Returns `answer` from an allocation if `judged` is HEAP_OK, else request_refused(). */
+#define ANSWER_IF_OK(judged, answer) \
+    do { \
+        const heap_status status_ = judged; \
+        return status_ == HEAP_OK ? answer : request_refused(status_); \
+    } while (0)
+
+/** Judges the request of allocator_allocate_aligned(), and returns from it unless it asks for more
+ * than the alignment that any payload has. */
+#define REFUSE_OR_ALLOCATE(natural_alignment, region_bytes) \
+    do { \
+        const heap_status status_ = request_judge_aligned(size, alignment, region_bytes); \
+        if (status_ != HEAP_OK || alignment <= natural_alignment) { \
+            return status_ == HEAP_OK ? allocator_allocate(size) : request_refused(status_); \
+        } \
+    } while (0)
+
 /** Returns HEAP_NULL or HEAP_MISALIGNED for what no allocator of ours can have handed out. */
 #define REFUSE_NO_PAYLOAD(payload) \
     do { \
@@ -79,6 +96,22 @@ static inline allocator_result request_answer(void *payload, size_t usable_bytes
                            : request_served(payload, usable_bytes);
 }
 
+/**
+ * The largest number that `is_served`, by halving: `fits` is, `fails` is not, and all that is
+ * served lies below all that is not.
+ */
+static inline uint32_t request_bisect(uint32_t fits, uint32_t fails, bool (*is_served)(uint32_t)) {
+    while (fails - fits > 1u) {
+        const uint32_t middle = fits + (fails - fits) / 2u;
+        if (is_served(middle)) {
+            fits = middle;
+        } else {
+            fails = middle;
+        }
+    }
+    return fits;
+}
+
 /** Defines allocator_reallocate() of an allocator without one of its own: HEAP_UNSUPPORTED. */
 #define NO_REALLOCATION \
     allocator_result allocator_reallocate(void *payload, size_t size) { \
@@ -98,6 +131,24 @@ static inline allocator_result request_answer(void *payload, size_t usable_bytes
     bool allocator_check(void) { \
         return true; \
     }
+
+#ifndef __arm__ /* no board asks for what these define */
+/** Defines allocator_extent_of(), of blocks that begin with their header, right before the payload.
+ */
+#define EXTENT_BY_HEADER \
+    allocator_extent allocator_extent_of(const void *payload) { \
+        return extent_around(payload, allocator_overhead.block, allocator_usable_size(payload)); \
+    }
+
+/** Defines allocator_largest_free_extent() by the walk of allocator_read_free(). */
+#define LARGEST_EXTENT_BY_WALK \
+    size_t allocator_largest_free_extent(void) { \
+        return with_header(allocator_read_free().largest_block, allocator_overhead.block); \
+    }
+#else
+#define EXTENT_BY_HEADER
+#define LARGEST_EXTENT_BY_WALK
+#endif
 
 /*
  * The allocator behind an adapter, as its own users call it: no judge of ours before it, and

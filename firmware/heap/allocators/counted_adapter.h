@@ -40,21 +40,17 @@ static allocator_result counted_answer(void *payload) {
 }
 
 allocator_result allocator_allocate(size_t size) {
-    const heap_status status = request_judge(size, counted.region_bytes);
-    return status == HEAP_OK ? counted_answer(shipped_allocate(size)) : request_refused(status);
+    ANSWER_IF_OK(request_judge(size, counted.region_bytes), counted_answer(shipped_allocate(size)));
 }
 
 allocator_result allocator_allocate_aligned(size_t size, size_t alignment) {
-    const heap_status status = request_judge_aligned(size, alignment, counted.region_bytes);
-    return status == HEAP_OK ? counted_answer(shipped_allocate_aligned(size, alignment))
-                             : request_refused(status);
+    ANSWER_IF_OK(request_judge_aligned(size, alignment, counted.region_bytes),
+                 counted_answer(shipped_allocate_aligned(size, alignment)));
 }
 
 allocator_result allocator_reallocate(void *payload, size_t size) {
-    const heap_status status = request_judge(size, counted.region_bytes);
-    if (status != HEAP_OK || !CAN_REALLOCATE(payload)) {
-        return request_refused(status != HEAP_OK ? status : HEAP_UNSUPPORTED);
-    }
+    REFUSE_UNLESS_OK(request_judge(size, counted.region_bytes));
+    REFUSE_UNLESS_OK(CAN_REALLOCATE(payload) ? HEAP_OK : HEAP_UNSUPPORTED);
     const size_t usable_before = shipped_usable_bytes(payload);
     void *const moved = shipped_reallocate(payload, size);
     counted.free_bytes += moved == NULL ? 0 : usable_before;

@@ -99,9 +99,7 @@ size_t allocator_largest_free_block(void) {
     return from_top > largest ? from_top : largest;
 }
 
-allocator_extent allocator_extent_of(const void *payload) {
-    return extent_around(payload, LEA_HEADER_BYTES, mspace_usable_size(payload));
-}
+EXTENT_BY_HEADER
 
 size_t allocator_largest_free_extent(void) {
     const size_t extent = with_header(look_around().largest, LEA_HEADER_BYTES);

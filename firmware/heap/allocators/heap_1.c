@@ -28,9 +28,8 @@ void allocator_init(void *region, size_t bytes) {
 BARE_ALLOCATE(pvPortMalloc(size))
 
 allocator_result allocator_allocate(size_t size) {
-    const heap_status status = request_judge(size, region_bytes);
-    return status == HEAP_OK ? request_answer(pvPortMalloc(size), (size + 7u) & ~(size_t)7u)
-                             : request_refused(status);
+    ANSWER_IF_OK(request_judge(size, region_bytes),
+                 request_answer(pvPortMalloc(size), (size + 7u) & ~(size_t)7u));
 }
 
 allocator_result allocator_allocate_aligned(size_t size, size_t alignment) {

@@ -43,8 +43,7 @@ void allocator_init(void *region, size_t bytes) {
 BARE_ALLOCATE(o1heapAllocate(heap, size))
 
 allocator_result allocator_allocate(size_t size) {
-    const heap_status status = request_judge(size, region_bytes);
-    return status == HEAP_OK ? answer(o1heapAllocate(heap, size)) : request_refused(status);
+    ANSWER_IF_OK(request_judge(size, region_bytes), answer(o1heapAllocate(heap, size)));
 }
 
 allocator_result allocator_allocate_aligned(size_t size, size_t alignment) {
@@ -118,13 +117,7 @@ size_t allocator_largest_free_block(void) {
 
 SHIFTED_EXTENT(mark, HEADER_BYTES)
 
-size_t allocator_largest_free_extent(void) {
-    size_t largest = 0;
-    for (const fragment *at = first_fragment(); at != NULL; at = at->next) {
-        largest = !at->used && at->size > largest ? at->size : largest;
-    }
-    return largest;
-}
+LARGEST_EXTENT_BY_WALK
 
 /* no search loop: a bitmap */
 NO_PROBES

@@ -169,13 +169,9 @@ allocator_free_space allocator_read_free(void) {
     return space;
 }
 
-allocator_extent allocator_extent_of(const void *payload) {
-    return extent_around(payload, 0, allocator_usable_size(payload));
-}
+EXTENT_BY_HEADER
 
-size_t allocator_largest_free_extent(void) {
-    return allocator_largest_free_block();
-}
+LARGEST_EXTENT_BY_WALK
 
 uint32_t allocator_probes(void) {
     return heap.probes;

@@ -94,9 +94,7 @@ size_t allocator_largest_free_block(void) {
     return largest;
 }
 
-allocator_extent allocator_extent_of(const void *payload) {
-    return extent_around(payload, HEADER_BYTES, shipped_usable_bytes(payload));
-}
+EXTENT_BY_HEADER
 
 size_t allocator_largest_free_extent(void) {
     size_t largest = 0;

@@ -269,10 +269,7 @@ static uintptr_t aligned_payload(const block *of, uintptr_t alignment) {
 
 allocator_result allocator_allocate_aligned(size_t size, size_t alignment) {
     heap.probes = 0;
-    const heap_status status = request_judge_aligned(size, alignment, REGION_BYTES);
-    if (status != HEAP_OK || alignment <= 8u) {
-        return status == HEAP_OK ? allocator_allocate(size) : request_refused(status);
-    }
+    REFUSE_OR_ALLOCATE(8u, REGION_BYTES);
     block *const found = take(block_size(size) + SMALLEST_BYTES + (uint32_t)alignment - 8u);
     if (found == NULL) {
         return request_refused(HEAP_OUT_OF_MEMORY);
@@ -309,27 +306,20 @@ heap_status allocator_free(void *payload) {
 
 /* Reallocation */
 
-static allocator_result move(block *of, size_t size) {
-    const allocator_result moved = allocator_allocate(size);
-    if (moved.status == HEAP_OK) {
-        memcpy(moved.payload, payload_of(of), size_of(of) - HEADER_BYTES);
-        merge_and_file(of);
-    }
-    return moved;
-}
-
 allocator_result allocator_reallocate(void *payload, size_t size) {
     heap.probes = 0;
-    const heap_status freeable = judge_free(payload);
-    const heap_status status = freeable == HEAP_OK ? request_judge(size, REGION_BYTES) : freeable;
-    if (status != HEAP_OK) {
-        return request_refused(status);
-    }
+    REFUSE_UNLESS_OK(judge_free(payload));
+    REFUSE_UNLESS_OK(request_judge(size, REGION_BYTES));
     block *const of = header_of(payload);
     block *const after = behind(of);
     const uint32_t has = size_of(of) + (is_free(after) ? size_of(after) : 0);
     if (has < block_size(size)) {
-        return move(of, size);
+        const allocator_result moved = allocator_allocate(size);
+        if (moved.status == HEAP_OK) {
+            memcpy(moved.payload, payload, size_of(of) - HEADER_BYTES);
+            merge_and_file(of);
+        }
+        return moved;
     }
     if (is_free(after)) {
         take_out(after);
@@ -355,23 +345,18 @@ size_t allocator_free_bytes(void) {
     return heap.free_bytes;
 }
 
-/**
- * The search rounds a request up, so the size of the largest block is not the answer. It is asked
- * instead, and the interval halved each time.
- */
+/** In 8 bytes, header included. */
+static bool is_found(uint32_t units) {
+    position at;
+    return find(units * 8u, &at);
+}
+
+/** The search rounds a request up, so the size of the largest block is not the answer. */
 size_t allocator_largest_free_block(void) {
     const uint32_t probes = heap.probes;
-    position at;
-    uint32_t fits = SMALLEST_BYTES / 8u - 1u; /* in 8 bytes, header included */
-    uint32_t fails = (uint32_t)(heap.end - heap.first) / 8u + 1u;
-    while (fails - fits > 1u) {
-        const uint32_t middle = fits + (fails - fits) / 2u;
-        if (find(middle * 8u, &at)) {
-            fits = middle;
-        } else {
-            fails = middle;
-        }
-    }
+    const uint32_t least = SMALLEST_BYTES / 8u;
+    const uint32_t above = (uint32_t)(heap.end - heap.first) / 8u + 1u;
+    const uint32_t fits = request_bisect(least - 1u, above, is_found);
     heap.probes = probes;
     return fits * 8u < SMALLEST_BYTES ? 0 : fits * 8u - HEADER_BYTES;
 }
@@ -384,24 +369,16 @@ allocator_free_space allocator_read_free(void) {
         if (is_free(of)) {
             const bool smallest = space.blocks == 0 || payload_bytes < space.smallest_block;
             space.smallest_block = smallest ? payload_bytes : space.smallest_block;
+            free_space_note_largest(&space, payload_bytes);
             space.blocks++;
         }
     }
     return space;
 }
 
-allocator_extent allocator_extent_of(const void *payload) {
-    return extent_around(payload, HEADER_BYTES, size_of(header_of(payload)) - HEADER_BYTES);
-}
+EXTENT_BY_HEADER
 
-size_t allocator_largest_free_extent(void) {
-    size_t largest = 0;
-    for (const block *of = (const block *)(void *)heap.first; (const uint8_t *)of < heap.end;
-         of = behind(of)) {
-        largest = is_free(of) && size_of(of) > largest ? size_of(of) : largest;
-    }
-    return largest;
-}
+LARGEST_EXTENT_BY_WALK
 
 uint32_t allocator_probes(void) {
     return heap.probes;

@@ -49,6 +49,7 @@ static void look_at(void *payload, size_t size, int used, void *context) {
                                          ? size
                                          : found->free.smallest_block;
         found->largest = size > found->largest ? size : found->largest;
+        free_space_note_largest(&found->free, size);
         found->free.bytes += size;
         found->free.blocks++;
     }
@@ -114,13 +115,9 @@ size_t allocator_largest_free_block(void) {
     return ((least_of_slot - 4u) & ~(size_t)7u) + 4u;
 }
 
-allocator_extent allocator_extent_of(const void *payload) {
-    return extent_around(payload, HEADER_BYTES, shipped_usable_bytes(payload));
-}
+EXTENT_BY_HEADER
 
-size_t allocator_largest_free_extent(void) {
-    return with_header(look_around().largest, HEADER_BYTES);
-}
+LARGEST_EXTENT_BY_WALK
 
 /** Its own checks, of the lists and of the pool. */
 bool allocator_check(void) {

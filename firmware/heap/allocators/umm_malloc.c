@@ -110,9 +110,7 @@ size_t allocator_largest_free_block(void) {
 
 SHIFTED_EXTENT(mark, HEADER_BYTES)
 
-size_t allocator_largest_free_extent(void) {
-    return with_header(allocator_largest_free_block(), HEADER_BYTES);
-}
+LARGEST_EXTENT_BY_WALK
 
 /** Its own check, which prints where it finds damage. */
 bool allocator_check(void) {

@@ -236,20 +236,17 @@ static void run(size_t bytes, const char *path) {
         const replay_slot *const slot = &slots[operations[i].slot];
         uint32_t row[WORDS] = {frees ? NOTHING_TO_FREE : HEAP_OUT_OF_MEMORY};
         if (is_taken) {
-            replay_slot block = *slot;
-            size_t usable = block.payload == NULL ? 0 : allocator_usable_size(block.payload);
+            row[5] = allocator_usable_size(slot->payload);
             row[0] = operate(&operations[i]);
             if (!frees) {
-                block = *slot;
-                usable = block.payload == NULL ? 0 : allocator_usable_size(block.payload);
                 row[3] = allocator_largest_free_extent();
+                row[5] = allocator_usable_size(slot->payload);
             }
-            if (row[0] == HEAP_OK) {
-                row[1] = block.extent.begin - (uintptr_t)heap_region;
-                row[2] = block.extent.end - (uintptr_t)heap_region;
+            if (row[0] == HEAP_OK) { /* of a block that was freed, where it was */
+                row[1] = slot->extent.begin - (uintptr_t)heap_region;
+                row[2] = slot->extent.end - (uintptr_t)heap_region;
             }
             row[4] = row[0] == NOTHING_TO_FREE || row[0] == SKIPPED ? 0 : allocator_probes();
-            row[5] = usable;
         }
         (void)fwrite(row, sizeof row, 1, output);
     }

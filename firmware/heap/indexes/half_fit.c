@@ -11,26 +11,11 @@
  *
  * Probes: always 1, the look at the bitmap.
  */
-#include "index.h"
 #include "power_bins.h"
-
-static power_bins bins;
-
-void heap_index_reset(void) {
-    power_bins_reset(&bins);
-}
-
-void heap_index_insert(heap_block *block) {
-    power_bins_insert(&bins, block);
-}
-
-void heap_index_remove(heap_block *block) {
-    power_bins_remove(&bins, block);
-}
 
 heap_block *heap_index_find(uint32_t size, uint32_t *probes) {
     *probes = 1;
-    return power_bins_first_from(&bins, power_bin_that_fits(size));
+    return power_bins_first_from(power_bin_that_fits(size));
 }
 
 bool heap_index_check(uint32_t free_blocks) {

@@ -15,24 +15,9 @@
  * Probes: one for each block looked at in the own bin, one for the look at the bitmap if it came to
  * that.
  */
-#include "index.h"
 #include "power_bins.h"
 
 #define SEARCH_LIMIT (TAILSCOPE_SEARCH_THRESHOLD == 0 ? UINT32_MAX : TAILSCOPE_SEARCH_THRESHOLD)
-
-static power_bins bins;
-
-void heap_index_reset(void) {
-    power_bins_reset(&bins);
-}
-
-void heap_index_insert(heap_block *block) {
-    power_bins_insert(&bins, block);
-}
-
-void heap_index_remove(heap_block *block) {
-    power_bins_remove(&bins, block);
-}
 
 /**
  * The first block that holds `size` among the bin's first SEARCH_LIMIT ones, or NULL. Counts what
@@ -55,7 +40,7 @@ heap_block *heap_index_find(uint32_t size, uint32_t *probes) {
     heap_block *found = search_bin(own, size, &looked_at);
     if (found == NULL) {
         looked_at++;
-        found = power_bins_first_from(&bins, own + 1u);
+        found = power_bins_first_from(own + 1u);
     }
     *probes = looked_at;
     return found;

@@ -41,16 +41,12 @@ static allocator_result answer(rust_heap_block found) {
 }
 
 allocator_result allocator_allocate(size_t size) {
-    const heap_status status = request_judge(size, heap.bytes);
-    return status == HEAP_OK ? answer(rust_heap_allocate(size, NATURAL_ALIGNMENT))
-                             : request_refused(status);
+    ANSWER_IF_OK(request_judge(size, heap.bytes),
+                 answer(rust_heap_allocate(size, NATURAL_ALIGNMENT)));
 }
 
 allocator_result allocator_allocate_aligned(size_t size, size_t alignment) {
-    const heap_status status = request_judge_aligned(size, alignment, heap.bytes);
-    if (status != HEAP_OK || alignment <= NATURAL_ALIGNMENT) {
-        return status == HEAP_OK ? allocator_allocate(size) : request_refused(status);
-    }
+    REFUSE_OR_ALLOCATE(NATURAL_ALIGNMENT, heap.bytes);
     return answer(rust_heap_allocate(size, alignment));
 }
 
@@ -84,7 +80,7 @@ size_t allocator_free_bytes(void) {
  * By trial. A block that is taken and freed at once leaves everything as it was, even the order of
  * the lists.
  */
-static bool is_served(size_t size) {
+static bool is_served(uint32_t size) {
     const rust_heap_block found = rust_heap_allocate(size, NATURAL_ALIGNMENT);
     if (found.payload == NULL) {
         return false;
@@ -94,17 +90,7 @@ static bool is_served(size_t size) {
 }
 
 size_t allocator_largest_free_block(void) {
-    size_t served = 0;
-    size_t refused = heap.bytes + 1u;
-    while (refused - served > 1u) {
-        const size_t middle = served + (refused - served) / 2u;
-        if (is_served(middle)) {
-            served = middle;
-        } else {
-            refused = middle;
-        }
-    }
-    return served;
+    return request_bisect(0, heap.bytes + 1u, is_served);
 }
 
 allocator_free_space allocator_read_free(void) {

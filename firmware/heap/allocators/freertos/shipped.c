@@ -44,8 +44,7 @@ void allocator_init(void *start, size_t bytes) {
 BARE_ALLOCATE(pvPortMalloc(size))
 
 allocator_result allocator_allocate(size_t size) {
-    const heap_status status = request_judge(size, region.bytes);
-    return status == HEAP_OK ? answer(pvPortMalloc(size)) : request_refused(status);
+    ANSWER_IF_OK(request_judge(size, region.bytes), answer(pvPortMalloc(size)));
 }
 
 allocator_result allocator_allocate_aligned(size_t size, size_t alignment) {
@@ -125,9 +124,7 @@ allocator_free_space allocator_read_free(void) {
 
 SHIFTED_EXTENT(mark, HEADER_BYTES)
 
-size_t allocator_largest_free_extent(void) {
-    return with_header(allocator_largest_free_block(), HEADER_BYTES);
-}
+LARGEST_EXTENT_BY_WALK
 
 /** The blocks tile the region, and the free ones add up to what the heap itself says. */
 bool allocator_check(void) {

@@ -14,21 +14,14 @@ use core::ptr::NonNull;
 use tlsf::Tlsf;
 
 const FIRST_LEVELS: usize = match option_env!("TAILSCOPE_FLL") {
-    Some(said) => number(said),
     None => 11,
+    // ../../allocators/tlsf_crate.cmake refuses all but 1 to 11.
+    Some(said) => match usize::from_str_radix(said, 10) {
+        Ok(levels) => levels,
+        Err(_) => panic!("TAILSCOPE_FLL is no number from 1 to 11"),
+    },
 };
 const ALIGNED_BY_ITSELF: usize = 8;
-
-/// A number of at most two digits; `../../allocators/tlsf_crate.cmake` refuses all but 1 to 11.
-const fn number(said: &str) -> usize {
-    match *said.as_bytes() {
-        [ones @ b'0'..=b'9'] => (ones - b'0') as usize,
-        [tens @ b'0'..=b'9', ones @ b'0'..=b'9'] => {
-            (tens - b'0') as usize * 10 + (ones - b'0') as usize
-        }
-        _ => panic!("TAILSCOPE_FLL is no number from 1 to 11"),
-    }
-}
 
 pub struct Chosen(Tlsf<'static, FIRST_LEVELS>);
 
