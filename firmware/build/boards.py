@@ -168,8 +168,8 @@ class _BoardTable(Table):
     title: _Word
     """What people call it."""
     family: _Word
-    """A folder of firmware/board: its registers.toml and clock.c, and whatever of firmware/board does
-    not fit it. A file of the board's own folder comes before its family's.
+    """A folder of firmware/board: its registers.toml and clock.c, and whatever of firmware/board
+    does not fit it. A file of the board's own folder comes before its family's.
     """
     core: Literal["cortex-m4f", "cortex-m3", "cortex-m0plus", "cortex-m0"]
     """What is compiled for."""
