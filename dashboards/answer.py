@@ -4,16 +4,15 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 import polars as pl
 
 from base.run_folder.quantities import LATENCY
-from base.run_index import configuration
 from dashboards.blocks import ByLimit, Cell, Column, Grid, Group
 from dashboards.formatting import grouped, spoken
-from dashboards.loaded.lanes import Lane, Waiter
-from dashboards.loaded.series import Series
+from dashboards.loaded.lanes import Lanes, Waiter
+from dashboards.loaded.series import Members
 from dashboards.tables import behind, line_of, plain
 
 _LEGEND = (
@@ -25,8 +24,7 @@ _LEGEND = (
 _MOST_NAMED = 6
 
 
-@dataclass(frozen=True)
-class Standing:
+class Standing(NamedTuple):
     """An allocator on a board over all scenarios: the waiter that waits longest, and where."""
 
     name: str
@@ -37,8 +35,7 @@ class Standing:
     """`tlsf (9.86 µs in mem_stress)`; of the only scenario `tlsf (9.86 µs)`."""
 
 
-@dataclass(frozen=True)
-class Standings:
+class Standings(NamedTuple):
     """`ranked`, the shortest wait first, are those that ran in all of `scenarios`, complete; the
     names of the others are `left_out`.
     """
@@ -48,14 +45,14 @@ class Standings:
     left_out: tuple[str, ...]
 
 
-def standings(lanes: Mapping[str, Sequence[Lane]]) -> Standings:
+def standings(lanes: Mapping[str, Lanes]) -> Standings:
     """The allocators that keep interrupts waiting, by the worst of their waits in any scenario."""
     of_each: dict[tuple[str, str], dict[str, Waiter]] = {}
     for scenario, of_scenario in lanes.items():
         for waiter in (waiter for lane in of_scenario if lane.quantity is LATENCY for waiter in lane.waiters):
             manifest = waiter.series.run.manifest
             if manifest.complete:
-                worst = of_each.setdefault((configuration(manifest), manifest.board_folder), {})
+                worst = of_each.setdefault((waiter.series.run.configuration, manifest.board_folder), {})
                 worst[scenario] = max(
                     worst.get(scenario, waiter), waiter, key=lambda waiter: waiter.possible_ns
                 )
@@ -102,7 +99,7 @@ def under_limits(among: Standings) -> ByLimit | None:
         words = f"{place} of {count} stay within it: {_named([passed.words for passed in passing])}."
         words += f" Over it: {_named(over)}." if over else ""
         steps.append((within, words + _cost(passing[0], passing)))
-    return ByLimit(tuple(steps))
+    return ByLimit(steps)
 
 
 def _named(names: Sequence[str]) -> str:
@@ -132,7 +129,7 @@ _COLUMNS = (
 )
 
 
-def answer(scenario: str, series: Sequence[Series], lanes: Sequence[Lane], *, legend: bool = True) -> Grid:
+def answer(scenario: str, series: Members, lanes: Lanes, *, legend: bool = True) -> Grid:
     """A row a run, the worst first, with a bar to the longest possible wait.
 
     `lanes` are those of `series`. Of several on a page one has the `legend`.
@@ -146,7 +143,7 @@ def answer(scenario: str, series: Sequence[Series], lanes: Sequence[Lane], *, le
             worst = plain(waiter.possible_ns, "ns", sign=wait.at_least, sample=behind(waiter.series))
             summary = run.summary(lane.quantity)
             cells = (
-                replace(worst, share_percent=100 * waiter.possible_ns / longest if longest else 0.0),
+                worst._replace(share_percent=100 * waiter.possible_ns / longest if longest else 0.0),
                 Cell("", line=ramps.get(run.id, ())),
                 plain(summary.max, "ns", sign=summary.at_least),
                 plain(waiter.median_ns, "ns"),
@@ -155,30 +152,34 @@ def answer(scenario: str, series: Sequence[Series], lanes: Sequence[Lane], *, le
             )
             line = line_of(waiter.series, cells)
             within_ns = math.inf if wait.within_ns is None else wait.within_ns
-            lines.append(replace(line, name=waiter.name, within_ns=within_ns))
+            lines.append(line._replace(name=waiter.name, within_ns=within_ns))
         words = f"{lane.who[0].upper()}{lane.who[1:]} can wait{lane.work}"
-        groups.append(Group(words, tuple(lines)))
+        groups.append(Group(words, lines))
     words = _LEGEND if legend else ""
     title = f"Who waits how long in {scenario}"
-    return Grid(f"answer-{scenario}", title, _COLUMNS, tuple(groups), legend=words)
+    return Grid(f"answer-{scenario}", title, _COLUMNS, groups, legend=words)
 
 
 _MOST_POINTS = 48
 
 
-def _ramps(series: Sequence[Series]) -> dict[str, tuple[tuple[float, float], ...]]:
+def _ramps(series: Members) -> dict[str, list[tuple[float, float]]]:
     """The worst critical section by depth of each run that has depths, by its id.
 
     Both axes go from 0 to 100, common to all: depths from the left, sections from the top.
     """
-    tables = {member.run.id: table for member in series if len(table := member.run.worst_by_depth) > 1}
+    worst, tables = pl.col("wire_critical_ns").max(), {}
+    for member in series:
+        table = member.run.by_depth.drop_nulls("wire_critical_ns").group_by("depth").agg(worst).sort("depth")
+        if len(table) > 1:
+            tables[member.run.id] = table
     if not tables:
         return {}
     deepest, longest = pl.concat(tables.values()).max().row(0)
     part = (pl.col("depth") * _MOST_POINTS // float(deepest)).alias("part")
     lines = {}
     for run, table in tables.items():
-        thin = table.group_by(part).agg(pl.col("depth").last(), pl.col("wire_critical_ns").max()).sort("part")
+        thin = table.group_by(part).agg(pl.col("depth").last(), worst).sort("part")
         x, y = 100 * thin["depth"] / float(deepest), 100 - 100 * thin["wire_critical_ns"] / longest
-        lines[run] = tuple(zip(x.to_list(), y.to_list(), strict=True))
+        lines[run] = [*zip(x.to_list(), y.to_list(), strict=True)]
     return lines

@@ -7,24 +7,21 @@ and no theme: a sample is named, not linked, and a colour is a token (dashboards
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
 import polars as pl
 
 Value = float | int | str | bool | None
 
 
-@dataclass(frozen=True)
-class Sample:
+class Sample(NamedTuple):
     """One operation or interrupt of a run; `key` is that of dashboards/waveforms.py."""
 
     run_id: str
     key: str
 
 
-@dataclass(frozen=True)
-class Cell:
+class Cell(NamedTuple):
     """`text` is read, `value` is exported and sorted by; a number's `value` is in its unit, whole.
 
     `notes` stand under the text. `sample` is what a click opens, `why` what hovering tells.
@@ -35,16 +32,15 @@ class Cell:
 
     text: str
     value: Value = None
-    notes: tuple[str, ...] = ()
+    notes: Sequence[str] = ()
     sample: Sample | None = None
     why: str = ""
     share_percent: float | None = None
     whole: str = ""
-    line: tuple[tuple[float, float], ...] = ()
+    line: Sequence[tuple[float, float]] = ()
 
 
-@dataclass(frozen=True)
-class Column:
+class Column(NamedTuple):
     """`key` names it in an export. `words` head it, with the unit where it has one.
 
     `note` stands under them: what all rows share, such as `±0.01`.
@@ -56,8 +52,7 @@ class Column:
     note: str = ""
 
 
-@dataclass(frozen=True)
-class Line:
+class Line(NamedTuple):
     """A row of a table. `entry` is that of the run in the picker; None where it is of no run.
 
     `run_id` is the run whose page the name opens; empty for none. `within_ns` is the least limit of
@@ -65,26 +60,24 @@ class Line:
     """
 
     name: str
-    cells: tuple[Cell, ...]
+    cells: Sequence[Cell]
     entry: int | None = None
     run_id: str = ""
     within_ns: float | None = None
 
 
-@dataclass(frozen=True)
-class Group:
+class Group(NamedTuple):
     """Rows under one heading; an empty heading is not drawn.
 
     `note` stands beside it: what all rows share.
     """
 
     words: str
-    lines: tuple[Line, ...]
+    lines: Sequence[Line]
     note: str = ""
 
 
-@dataclass(frozen=True)
-class Grid:
+class Grid(NamedTuple):
     """A table. The first column is the rows' names, headed `names`; `columns` are the others.
 
     `pinned` columns after the name stay in sight on a narrow screen. `legend` explains what stands
@@ -93,8 +86,8 @@ class Grid:
 
     key: str
     title: str
-    columns: tuple[Column, ...]
-    groups: tuple[Group, ...]
+    columns: Sequence[Column]
+    groups: Sequence[Group]
     names: str = "allocator"
     legend: str = ""
     pinned: int = 1
@@ -115,8 +108,7 @@ class Grid:
         return pl.DataFrame({**columns, **named, **values}, strict=False)
 
 
-@dataclass(frozen=True)
-class Chart:
+class Chart(NamedTuple):
     """A Plotly figure with the plain-text words that belong to it.
 
     `badges` has one sentence for each run that is not complete: no figure is shown without them.
@@ -126,38 +118,35 @@ class Chart:
     title: str
     subtitle: str
     explanation: str
-    badges: tuple[str, ...]
     figure: Any
+    badges: Sequence[str] = ()
 
 
-@dataclass(frozen=True)
-class Prose:
+class Prose(NamedTuple):
     """A heading, empty for none, and paragraphs; `listed` ones are bullet points, `folded` ones
     closed until asked for.
     """
 
     title: str
-    paragraphs: tuple[str, ...]
+    paragraphs: Sequence[str]
     listed: bool = False
     folded: bool = False
 
 
-@dataclass(frozen=True)
-class Verbatim:
+class Verbatim(NamedTuple):
     """A text as a file has it, folded, and left out on paper."""
 
     title: str
     text: str
 
 
-@dataclass(frozen=True)
-class ByLimit:
+class ByLimit(NamedTuple):
     """What holds under a reader's limit: the sentence of the last step that begins at or below it.
 
     `steps` are the ns at which each sentence begins to hold, the least first, which is 0.
     """
 
-    steps: tuple[tuple[float, str], ...]
+    steps: Sequence[tuple[float, str]]
 
 
 Block = Grid | Chart | Prose | Verbatim | ByLimit
@@ -168,8 +157,7 @@ def present(*blocks: Block | None) -> tuple[Block, ...]:
     return tuple(block for block in blocks if block is not None)
 
 
-@dataclass(frozen=True)
-class Fact:
+class Fact(NamedTuple):
     """A few words of a belief, and the page of the report that says more, or the page of a run."""
 
     words: str
@@ -177,20 +165,18 @@ class Fact:
     run_id: str = ""
 
 
-@dataclass(frozen=True)
-class Belief:
+class Belief(NamedTuple):
     """Whether a page may be believed, in one line: `level` is green, amber or red."""
 
     level: str
-    facts: tuple[Fact, ...]
+    facts: Sequence[Fact]
 
 
-@dataclass(frozen=True)
-class Page:
+class Page(NamedTuple):
     """`key` is its address, `title` its heading, `lead` what it shows, in three lines at most."""
 
     key: str
     title: str
-    lead: tuple[str, ...]
-    blocks: Sequence[Block] = field(default_factory=tuple)
+    lead: Sequence[str]
+    blocks: Sequence[Block] = ()
     belief: Belief | None = None

@@ -6,7 +6,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-import plotly.graph_objects as go
 import polars as pl
 
 from analysis.compare import boards as of_boards
@@ -17,11 +16,9 @@ from analysis.compare.findings import join, met_otherwise
 from base.run_index import configuration
 from base.text_table import TextTable
 from dashboards.blocks import Chart
-from dashboards.figures.chart import legended, thin
-from dashboards.loaded.series import MUTED, SHADES
+from dashboards.figures.chart import differences
 from dashboards.page.templates import Sheet
 
-_HEIGHT_PX = 380
 _EXPLANATION = (
     "By the cycle counter. Above 0 the section takes longer in B. Open circles are operations that "
     "more or fewer interrupts met in B than in A: there the difference need not be the code's."
@@ -33,29 +30,17 @@ def charts(compared: Compared) -> list[Chart]:
     if compared.operations is None or not compared.operations.changed:
         return []
     change = pl.col("dwt_cycles_of_b").cast(pl.Int64) - pl.col("dwt_cycles_of_a").cast(pl.Int64)
-    table = join(compared.a, compared.b).select("seq", change=change, otherwise=met_otherwise())
-    table = table.drop_nulls("change")
-    figure = go.Figure()
-    for name, otherwise, colour, symbol in (
-        ("met by as many interrupts", False, SHADES[0], "circle"),
-        ("met by more or fewer", True, MUTED, "circle-open"),
-    ):
-        part = table.filter(pl.col("otherwise") == otherwise)
-        figure.add_scatter(
-            x=part["seq"].to_numpy(),
-            y=part["change"].to_numpy(),
-            name=name,
-            mode="markers",
-            marker_color=colour,
-            marker_size=5,
-            marker_symbol=symbol,
-            hovertemplate=f"operation %{{x:,}}: %{{y:+,}} cycles<extra>{name}</extra>",
-        )
-    thin(legended(figure, _HEIGHT_PX, "operation", "longer in B by (cycles)"))
+    table = join(compared.a, compared.b).select("seq", cycles=change, otherwise=met_otherwise())
+    table = table.drop_nulls("cycles")
+    layers = [
+        ("met by as many interrupts", table.filter(~pl.col("otherwise")), False),
+        ("met by more or fewer", table.filter("otherwise"), True),
+    ]
+    figure = differences(layers, "longer in B by")
     a, b = (run.name for run in (compared.a, compared.b))
     counted = f"n = {table.height:,} operations · A {a} · B {b}"
     title = "How much each critical section changed"
-    return [Chart("sections", title, counted, _EXPLANATION, compared.doubts, figure)]
+    return [Chart("sections", title, counted, _EXPLANATION, figure, compared.doubts)]
 
 
 def sheet(comparison: Comparison) -> Sheet:

@@ -8,8 +8,6 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-import polars as pl
-
 from base.files.errors import RunError
 from base.files.whole import write_bytes
 from base.metrology.extremes import estimate
@@ -90,7 +88,7 @@ def _write_observed(run: Path, folder: Path) -> list[Path]:
     written: list[Path] = []
     for name in dict.fromkeys([*spans["of"], *manifest.open_ns]):
         still_open = [manifest.open_ns[name]] if name in manifest.open_ns else []
-        values = [*spans.filter(pl.col("of") == name)["ns"].to_list(), *still_open]
+        values = [*spans.filter(of=name)["ns"].to_list(), *still_open]
         text = percentile_distribution(values, len(still_open))
         # A name is the user's own or a file's.
         stem = f"{len(written) + 1}-{re.sub(r'[^A-Za-z0-9_]+', '-', name).strip('-')[:80]}"

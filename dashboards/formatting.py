@@ -8,19 +8,18 @@ from base.microseconds import microseconds as in_microseconds
 MISSING = "–"
 
 
-def number(value: float | None, unit: str) -> str:
-    """A value of a quantity, whole, for hovering. Nanoseconds always have one decimal."""
-    return f"{value:,.1f}" if value is not None and unit == "ns" else grouped(value)
-
-
 def short(value: float | None, unit: str) -> str:
     """A value of a quantity as a table has it, without its unit: times in µs."""
     return digits(value) if value is not None and unit == "ns" else grouped(value)
 
 
 def whole(value: float | None, unit: str) -> str:
-    """A value with its unit and all that is known of it: `33,952.4 ns`. Empty for none."""
-    return "" if value is None else f"{number(value, unit)} {unit}".rstrip()
+    """A value with its unit and all that is known of it: `33,952.4 ns`, always with one decimal.
+    Empty for none.
+    """
+    if value is None:
+        return ""
+    return f"{value:,.1f} ns" if unit == "ns" else f"{grouped(value)} {unit}".rstrip()
 
 
 def grouped(value: float | None) -> str:

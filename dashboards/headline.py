@@ -10,7 +10,7 @@ from base.microseconds import digits
 from base.run_folder.manifest import Maximum
 from base.run_folder.quantities import SECTION, UNINTERRUPTED
 from dashboards.formatting import microseconds
-from dashboards.loaded.lanes import Lane, Waiter, alike
+from dashboards.loaded.lanes import Lane, Lanes, Waiter, alike
 from dashboards.loaded.runs import LoadedRun
 from dashboards.loaded.series import spares_interrupts
 from scenarios.operations import in_words
@@ -20,7 +20,7 @@ _ALIKE = 1.25
 _GROWS = 1.5
 
 
-def headline(scenario: str, lanes: Sequence[Lane]) -> tuple[str, ...]:
+def headline(scenario: str, lanes: Lanes) -> tuple[str, ...]:
     """Which allocator, and how bad: for each lane the longest possible wait, and whose it is, such
     as `seglist can keep an interrupt waiting for 36.45 µs, 4.3 times as long as tlsf (8.50 µs)`.
     """
@@ -47,7 +47,7 @@ def headline(scenario: str, lanes: Sequence[Lane]) -> tuple[str, ...]:
     return tuple(sentences)
 
 
-def holders(lanes: Sequence[Lane]) -> Iterator[str]:
+def holders(lanes: Lanes) -> Iterator[str]:
     """Whose section it is, of the first and the last of each order, and what was seen."""
     for lane in lanes:
         for waiter in (lane.waiters[0], *lane.waiters[1:][-1:]):
@@ -109,17 +109,17 @@ def _both_ends(run: LoadedRun, column: str) -> tuple[float, float] | None:
     if table["depth"].n_unique() < 4:
         return None
     least, most = float(table["depth"].min()), float(table["depth"].max())  # type: ignore[arg-type]
-    fresh = table.filter(pl.col("depth") == least)[column].max()
+    fresh = table.filter(depth=least)[column].max()
     last = table.filter(pl.col("depth") >= most - (most - least) / 4)[column].max()
     return float(fresh), float(last)  # type: ignore[arg-type]
 
 
-def facts(lanes: Sequence[Lane]) -> tuple[str, ...]:
+def facts(lanes: Lanes) -> tuple[str, ...]:
     """What to know beside the answer: growth, medians, and neighbours that are no order."""
     several = [lane for lane in lanes if len(lane.waiters) > 1]
     sentences = [_growth([waiter for lane in several for waiter in lane.waiters])]
     sentences += [words(lane) for lane in several for words in (_medians, _ties)]
-    return tuple(sentence for sentence in sentences if sentence)
+    return tuple(filter(None, sentences))
 
 
 def _medians(lane: Lane) -> str:

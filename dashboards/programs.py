@@ -4,7 +4,7 @@ for how long it can (`./lab bounds --output FILE.html`).
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from html import escape
 from itertools import chain, cycle
 from textwrap import shorten
@@ -18,7 +18,6 @@ from analysis.program.bounds import text as bounds_text
 from analysis.program.bounds.explained import Explained
 from analysis.program.bounds.measure import AtPriority, Bounded, BoundsReport
 from analysis.program.masks import text as masks_text
-from analysis.program.masks.log import Interval
 from analysis.program.masks.measure import MaskReport
 from analysis.program.masks.worst import name_of
 from analysis.program.parts import Part
@@ -32,8 +31,6 @@ from dashboards.page.templates import Sheet
 _HEIGHT_PX = 420
 _NS_PER_US = 1000
 _NS_PER_MS = 1e6
-
-Tables = Mapping[str, Sequence[Interval]]
 
 
 def of_masks(report: MaskReport) -> Sheet:
@@ -76,33 +73,12 @@ def mask_charts(report: MaskReport) -> Iterator[Chart]:
     tables = {kind: rows for kind, rows in of_each.items() if rows}
     if not tables:
         return
-    counted = f"n = {', '.join(f'{len(rows):,} {kind}' for kind, rows in tables.items())}"
-    provenance = f"{counted} · {report.subject.name}, {report.cycles:,} cycles, virtual board"
-    yield Chart(
-        "survival",
-        "How long interrupts are held off",
-        provenance,
-        "The share of intervals at least so long. A curve ends at the longest: what counts, but no bound.",
-        (),
-        _survival(tables),
-    )
-    yield Chart(
-        "timeline",
-        "When they were held off",
-        provenance,
-        "Each interval by when it began and how long it was. Where many fall together, the longest stands "
-        "for them: no maximum is left out.",
-        (),
-        _timeline(report, tables),
-    )
-
-
-def _survival(tables: Tables) -> go.Figure:
-    figure = go.Figure()
+    survival, timeline = go.Figure(), go.Figure()
     for (name, rows), colour in zip(tables.items(), cycle(SHADES), strict=False):
-        ns, counts = np.unique([it.ns or 0.0 for it in rows], return_counts=True)
-        figure.add_scatter(
-            x=ns / _NS_PER_US,
+        us = np.array([it.ns or 0.0 for it in rows]) / _NS_PER_US
+        values, counts = np.unique(us, return_counts=True)
+        survival.add_scatter(
+            x=values,
             # The share of intervals at least as long.
             y=counts[::-1].cumsum()[::-1] / len(rows),
             name=name,
@@ -112,19 +88,9 @@ def _survival(tables: Tables) -> go.Figure:
             line_shape="vh",
             hovertemplate="%{y:.4~g} at or above %{x:,.6~g} µs",
         )
-    legended(figure, _HEIGHT_PX, "µs", "share at or above", 60)
-    figure.update_yaxes(type="log", dtick=1, exponentformat="power")
-    figure.update_xaxes(type="log")
-    thin(figure)
-    return figure
-
-
-def _timeline(report: MaskReport, tables: Tables) -> go.Figure:
-    figure = go.Figure()
-    for (name, rows), colour in zip(tables.items(), cycle(SHADES), strict=False):
-        figure.add_scatter(
+        timeline.add_scatter(
             x=[report.clock.ns(it.begin_cycle) / _NS_PER_MS for it in rows],
-            y=[(it.ns or 0.0) / _NS_PER_US for it in rows],
+            y=us,
             customdata=[f"{name_of(name, it.level, report.places)}, {it.cycles:,} cycles" for it in rows],
             name=name,
             mode="markers",
@@ -133,9 +99,28 @@ def _timeline(report: MaskReport, tables: Tables) -> go.Figure:
             marker_opacity=0.7,
             hovertemplate="%{customdata}, %{y:,.6~g} µs<br>at %{x:,.6~g} ms<extra></extra>",
         )
-    figure.update_yaxes(type="log")
-    thin(legended(figure, _HEIGHT_PX, "ms since reset", "µs", 60))
-    return figure
+    legended(survival, _HEIGHT_PX, "µs", "share at or above", 60).update_xaxes(type="log")
+    legended(timeline, _HEIGHT_PX, "ms since reset", "µs", 60)
+    for figure in (survival, timeline):
+        thin(figure.update_yaxes(type="log"))
+    survival.update_yaxes(dtick=1, exponentformat="power")
+    counted = f"n = {', '.join(f'{len(rows):,} {kind}' for kind, rows in tables.items())}"
+    provenance = f"{counted} · {report.subject.name}, {report.cycles:,} cycles, virtual board"
+    yield Chart(
+        "survival",
+        "How long interrupts are held off",
+        provenance,
+        "The share of intervals at least so long. A curve ends at the longest: what counts, but no bound.",
+        survival,
+    )
+    yield Chart(
+        "timeline",
+        "When they were held off",
+        provenance,
+        "Each interval by when it began and how long it was. Where many fall together, the longest stands "
+        "for them: no maximum is left out.",
+        timeline,
+    )
 
 
 _AROUND_PX, _ROW_PX, _TOP_PX = 120, 26, 44
@@ -177,7 +162,6 @@ def bound_charts(report: BoundsReport) -> Iterator[Chart]:
             f"{len(shown)} of {len(bounded)} that have a bound, the longest first · {of_run}",
             "From the longest that a run saw to the bound. The line between is slack: no run has come there "
             "yet. A tick alone has never run by itself.",
-            (),
             _sections(shown),
         )
     priorities = [priority for priority in report.used_priorities if priority.cycles is not None]
@@ -188,7 +172,6 @@ def bound_charts(report: BoundsReport) -> Iterator[Chart]:
             f"{len(priorities)} of {len(report.used_priorities)} priorities that the run used · {of_run}",
             "The parts add up: the interrupt's own entry, the longest section, and each handler that goes "
             "before it, once.",
-            (),
             _priorities(priorities),
         )
 

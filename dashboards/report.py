@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import polars as pl
 from markupsafe import Markup
@@ -15,12 +15,12 @@ from base.files.whole import write_bytes
 from base.run_folder.alike import options_of
 from dashboards.blocks import Page
 from dashboards.figures.chart import LOOK
-from dashboards.formatting import microseconds
+from dashboards.formatting import MISSING, microseconds
 from dashboards.loaded.runs import LoadedRun, leave_out_ticks, open_run
-from dashboards.loaded.series import Series, by_scenario, verdict_suffix
+from dashboards.loaded.series import Members, Series, by_scenario, verdict_suffix
 from dashboards.page.embedded import embed
 from dashboards.page.templates import DRAWING, columns, fragment, pack, render
-from dashboards.pages.catalogue import OF_ALL, OF_SCENARIO, TITLES, believed, offered
+from dashboards.pages.catalogue import OF_ALL, OF_SCENARIO, TITLES, belief, offered, possible_ns
 from dashboards.pages.catalogue import run as page_of_run
 from dashboards.pages.history import history
 from dashboards.tables import behind
@@ -29,8 +29,7 @@ Progress = Callable[[str], None]
 """Is told a sentence as work goes on, such as `run 3 of 25: opened`."""
 
 
-@dataclass(frozen=True)
-class Placed:
+class Placed(NamedTuple):
     """A page in the report. `scenario` is None where it is on all of them.
 
     What it shows is `html`, or what `ask` names: of a report that is served an address, else a
@@ -38,7 +37,6 @@ class Placed:
     """
 
     key: str
-    id: str
     scenario: str | None = None
     html: Markup | None = None
     ask: str = ""
@@ -57,7 +55,7 @@ class Document:
     for which a later one stands.
     """
 
-    scenarios: Mapping[str, Sequence[Series]]
+    scenarios: Mapping[str, Members]
     placed: Sequence[Placed] = ()
     packs: Mapping[str, str] = field(default_factory=dict)
     runs: Mapping[str, str] = field(default_factory=dict)
@@ -82,22 +80,18 @@ class Document:
 
     def html(self, *, served: bool = False, limit: str = "") -> str:
         """The whole page. report.js needs this data at once; all else is apart."""
-        every = self.every
-        names = {member.style.entry: member.name.removesuffix(verdict_suffix(member.run)) for member in every}
         scenarios = [
             {
                 "name": scenario,
                 "pages": [placed.key for placed in self.placed if placed.scenario == scenario],
-                "worst": {str(member.style.entry): _worst(member) for member in series},
+                "runs": [*map(_run, sorted(series, key=lambda of: (-possible_ns(of), of.style.entry)))],
             }
             for scenario, series in self.scenarios.items()
         ]
         data: dict[str, Any] = {
-            "entries": [{"entry": entry, "name": name} for entry, name in sorted(names.items())],
             "scenarios": scenarios,
             "everywhere": [placed.key for placed in self.everywhere],
             "runs": self.runs,
-            "scenario_of": {member.run.id: member.run.manifest.scenario for member in every},
             "served": served,
             "limit": limit,
             "look": LOOK,
@@ -142,32 +136,25 @@ def report_html(
 ) -> str:
     """The whole page. The same runs give the same text."""
     scenarios, count = by_scenario(runs), len(runs)
-    every = [series for group in scenarios.values() for series in group]
-    many, placed, packs, places = count > MANY, list[Placed](), dict[str, str](), dict[str, str]()
-    for key, of_all in OF_ALL.items():
-        id = f"all-{key}"
-        placed.append(Placed(key, id, html=page_html(believed(of_all(scenarios), every), id)))
+    many, packs, places = count > MANY, dict[str, str](), dict[str, str]()
+    placed = [Placed(key, html=html_of(scenarios, key)) for key in OF_ALL]
     options = [options_of(run.manifest) for run in runs]
     alike = None if table is None else table.filter(pl.col("options_sha256").is_in(options))
     if alike is not None and (past := history(alike, {run.id for run in runs})) is not None:
-        placed.append(Placed("history", "all-history", html=page_html(past, "all-history")))
-    for number, (scenario, series) in enumerate(scenarios.items()):
-        possible = offered(series)
-        for key, made in OF_SCENARIO.items():
-            id = f"plot-{number}-{key}"
-            if key in possible and (page := made(series)) is not None:
-                html = page_html(believed(page, series), id)
+        placed.append(Placed("history", html=page_html(past, "all-history")))
+    for scenario, series in scenarios.items():
+        for key in offered(series):
+            if html := html_of(scenarios, key, scenario):
+                page = Placed(key, scenario, html)
                 if many:
-                    packs[f"page-{id}"] = pack(html)
-                placed.append(
-                    Placed(key, id, scenario, ask=f"page-{id}") if many else Placed(key, id, scenario, html)
-                )
-        for first in range(0, len(series), TOGETHER if many else 1):
+                    page = Placed(key, scenario, ask=f"page-{len(placed)}")
+                    packs[page.ask] = pack(html)
+                placed.append(page)
+        step = TOGETHER if many else 1
+        for first in range(0, len(series), step):
             place, together = f"run-{len(set(places.values()))}", dict[str, Any]()
-            for member in series[first : first + (TOGETHER if many else 1)]:
-                html = page_html(
-                    believed(page_of_run(member, whole=not many), [member]), f"run-{len(places)}"
-                )
+            for member in series[first : first + step]:
+                html = page_html(page_of_run(member, whole=not many), f"run-{len(places)}", [member])
                 together[member.run.id] = {"html": html, **embed(member, count)}
                 places[member.run.id] = place
                 member.run.release()
@@ -176,20 +163,33 @@ def report_html(
     return Document(scenarios, placed, packs, places).html(limit=limit)
 
 
-def page_html(page: Page, id: str) -> Markup:
-    """What stands in the section of `page`; `id` begins the ids of its elements."""
-    return fragment("page.html", page, id)
+def html_of(scenarios: Mapping[str, Members], key: str, scenario: str = "") -> Markup | None:
+    """What the page `key` shows of one scenario or, if that is empty, of all; None for nothing."""
+    if not scenario:
+        every = [member for series in scenarios.values() for member in series]
+        return page_html(OF_ALL[key](scenarios), f"all-{key}", every)
+    series, place = scenarios[scenario], [*scenarios].index(scenario)
+    page = OF_SCENARIO[key](series)
+    return None if page is None else page_html(page, f"plot-{place}-{key}", series)
 
 
-def _worst(series: Series) -> dict[str, Any]:
-    """The longest wait that a run shows to be possible, in ns; the same to read; its instant, empty
-    for none; and who waits.
+def page_html(page: Page, id: str, series: Members = ()) -> Markup:
+    """What stands in the section of `page`, which says whether to believe the `series` that it is
+    of; `id` begins the ids of its elements.
     """
-    wait = series.run.manifest.possible_wait
-    worst, instant = float(wait.ns) if wait else None, behind(series)
+    return fragment("page.html", page._replace(belief=belief(series)), id)
+
+
+def _run(series: Series) -> dict[str, Any]:
+    """What the picker shows of a run: its name and the longest wait that it shows to be possible,
+    to read; the instant of that, empty for none; and who waits.
+    """
+    wait, instant = series.run.manifest.possible_wait, behind(series)
     return {
-        "ns": worst,
-        "told": (wait.at_least if wait else "") + microseconds(worst),
+        "id": series.run.id,
+        "entry": series.style.entry,
+        "name": series.name.removesuffix(verdict_suffix(series.run)),
+        "told": wait.at_least + microseconds(wait.ns) if wait else MISSING,
         "instant": [instant.run_id, instant.key] if instant else [],
         "who": wait.of if wait else "",
     }

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 from base.metrology.summaries import PERCENTILES
 from base.microseconds import with_unit
@@ -21,11 +21,11 @@ from dashboards import caveats, placements
 from dashboards.blocks import Cell, Column, Grid, Group, Line, Sample
 from dashboards.formatting import MISSING, grouped, short, whole
 from dashboards.loaded.runs import REPORTED, bound_of, confidence_words, shown
-from dashboards.loaded.series import Series
+from dashboards.loaded.series import Members, Series
 from dashboards.waveforms import worst_key
 
 
-def line_of(series: Series, cells: tuple[Cell, ...]) -> Line:
+def line_of(series: Series, cells: Sequence[Cell]) -> Line:
     """A row of a run: its name opens the run's page."""
     return Line(series.name, cells, entry=series.style.entry, run_id=series.run.id)
 
@@ -34,7 +34,7 @@ def plain(value: float | None, unit: str, *notes: str, sign: str = "", sample: S
     """A value in its unit, with the `sign` before it and the notes that qualify it; empty ones are
     left out. A click opens the `sample`.
     """
-    there = tuple(note for note in notes if note)
+    there = tuple(filter(None, notes))
     return Cell(sign + short(value, unit), value, there, sample, whole=sign + whole(value, unit))
 
 
@@ -44,6 +44,7 @@ def number(value: float | None, words: str = "") -> Cell:
     return Cell(text, value)
 
 
+_STATISTICS = ("min", "mean", "stdev")
 _BOUNDED = {
     "critical_ns": "allocate",
     "dwt_cycles": "allocate",
@@ -52,7 +53,7 @@ _BOUNDED = {
 }
 
 
-def comparison(series: Sequence[Series]) -> Grid:
+def comparison(series: Members) -> Grid:
     """Every quantity that the runs of one scenario tell: its maximum, then the rest."""
     runs = [member.run for member in series]
     groups = []
@@ -61,24 +62,23 @@ def comparison(series: Sequence[Series]) -> Grid:
         lines = []
         for member in sorted(series, key=lambda series: -(series.run.summary(quantity).max or 0)):
             summary = member.run.summary(quantity)
-            statistics = (plain(getattr(summary, name), unit) for name in ("min", "mean", "stdev"))
+            statistics = (plain(getattr(summary, name), unit) for name in _STATISTICS)
             percentiles = (_percentile(quantity, member, name) for name in PERCENTILES)
             cells = (worst(member, rows), number(summary.n), *statistics, *percentiles)
             lines.append(line_of(member, cells))
-        groups.append(Group(with_unit(quantity.words, unit), tuple(lines), rows.budget))
-    columns = (
-        *(Column(key, key) for key in ("max", "n", "min", "mean")),
-        Column("stdev", "sd"),
-        *(Column(name, name.replace("_", ".")) for name in PERCENTILES),
-    )
+        groups.append(Group(with_unit(quantity.words, unit), lines, rows.budget))
+    columns = [
+        Column(key, "sd" if key == "stdev" else key.replace("_", "."))
+        for key in ("max", "n", *_STATISTICS, *PERCENTILES)
+    ]
     # On the signs beside the numbers, and why some are missing.
     legend = (
         caveats.LEGEND.format(confidence=confidence_words(runs)),
         *dict.fromkeys(run.manifest.intervals.refused or "" for run in runs),
         *placements.undecided(series),
     )
-    words = " ".join(sentence for sentence in legend if sentence)
-    return Grid("comparison", "Every quantity", columns, tuple(groups), legend=words)
+    words = " ".join(filter(None, legend))
+    return Grid("comparison", "Every quantity", columns, groups, legend=words)
 
 
 def _percentile(quantity: Quantity, series: Series, name: str) -> Cell:
@@ -92,8 +92,7 @@ def _percentile(quantity: Quantity, series: Series, name: str) -> Cell:
     return plain(value, quantity.unit, f"[{low}, {high}]{mark}")
 
 
-@dataclass(frozen=True)
-class Among:
+class Among(NamedTuple):
     """What rows have in common that show the maximum of `quantity`.
 
     `greatest` is that of all, in the quantity's unit: bars are by it. `budget` are the words on the
@@ -105,7 +104,7 @@ class Among:
     budget: str
 
 
-def among(quantity: Quantity, series: Sequence[Series], table: Sequence[Series] = ()) -> Among:
+def among(quantity: Quantity, series: Members, table: Members = ()) -> Among:
     """Of the rows `series`; `table` are all rows that stand under the same heading, if more."""
     greatest = max((member.run.summary(quantity).max or 0 for member in series), default=0)
     shown = [member for member in table or series if member.run.summary(quantity).max is not None]
@@ -135,7 +134,7 @@ def worst(series: Series, rows: Among, *, brief: bool = False) -> Cell:
         ]
     sample, share = Sample(series.run.id, key), 100 * summary.max / rows.greatest if rows.greatest else 0
     cell = plain(summary.max, quantity.unit, *notes, sign=summary.at_least, sample=sample)
-    return replace(cell, share_percent=share)
+    return cell._replace(share_percent=share)
 
 
 def behind(series: Series) -> Sample | None:
@@ -173,7 +172,7 @@ def _bound(quantity: Quantity, series: Series) -> str:
     return f"{words}, grows with the heap" if bound.region_decided else words
 
 
-def agreement(series: Sequence[Series]) -> Grid:
+def agreement(series: Members) -> Grid:
     """A row for each run: how far the wire and DWT were apart at most, and how far they may be."""
     columns = (
         Column("furthest_cycles", "furthest apart (cycles)"),
@@ -189,23 +188,23 @@ def agreement(series: Sequence[Series]) -> Grid:
         "Each critical section is measured twice: on the wire, and by the core's cycle counter. They may "
         "differ by the tolerance, which is a bound of the errors of both."
     )
-    return Grid("agreement", "Wire and DWT", columns, (Group("", tuple(lines)),), legend=legend)
+    return Grid("agreement", "Wire and DWT", columns, [Group("", lines)], legend=legend)
 
 
-def error_budget(series: Sequence[Series]) -> Grid | None:
+def error_budget(series: Members) -> Grid | None:
     """The terms of each value's error. None if no run states them."""
     if not any(member.run.manifest.error_budget for member in series):
         return None
     terms, groups = ("total", "resolution", "clock", "skew", "overhead"), []
     for quantity in (CRITICAL, LATENCY, TASK):
-        lines = (
-            line_of(member, tuple(plain(member.run.budget(quantity, term), "ns") for term in terms))
+        lines = [
+            line_of(member, [plain(member.run.budget(quantity, term), "ns") for term in terms])
             for member in series
-        )
-        groups.append(Group(quantity.words, tuple(lines)))
+        ]
+        groups.append(Group(quantity.words, lines))
     legend = (
         "Total: the value is true to plus or minus this. It is the sum of resolution, clock and skew. "
         "Overhead is no error: it is the part of the value that is the bench's own, its markers."
     )
-    columns = tuple(Column(f"{term}_ns", f"{term} (µs)") for term in terms)
-    return Grid("error-budget", "Error budget", columns, tuple(groups), legend=legend)
+    columns = [Column(f"{term}_ns", f"{term} (µs)") for term in terms]
+    return Grid("error-budget", "Error budget", columns, groups, legend=legend)

@@ -9,14 +9,13 @@ from typing import Any
 from base.microseconds import with_unit
 from base.run_folder.alike import options_of
 from base.run_folder.quantities import CRITICAL, FREE_CRITICAL, LATENCY, SECTION, TASK, UNINTERRUPTED
-from base.run_index import configuration
 from base.text_table import TextTable, printed
 from dashboards import placements
 from dashboards.formatting import MISSING, grouped, short
 from dashboards.headline import headline, holders
-from dashboards.loaded.lanes import Lane, lanes
+from dashboards.loaded.lanes import Lanes, lanes
 from dashboards.loaded.runs import PRINTED, LoadedRun, bounds_sentence, by_size, shown
-from dashboards.loaded.series import Series, by_scenario
+from dashboards.loaded.series import Members, Series, by_scenario
 
 # The columns of an output that has no width of its own.
 WIDTH_COLUMNS = 80
@@ -63,7 +62,7 @@ def as_json(runs: Sequence[LoadedRun], page: Path) -> dict[str, Any]:
                 "folder": str(run.folder),
                 "scenario": run.manifest.scenario,
                 "allocator": run.manifest.allocator,
-                "configuration": configuration(run.manifest),
+                "configuration": run.configuration,
                 "board": run.manifest.board,
                 "verdict": run.manifest.verdict,
                 "reasons": list(run.manifest.reasons),
@@ -88,7 +87,7 @@ def _table(title: str, headings: Sequence[str], lines: Sequence[Sequence[str]]) 
     return TextTable(title, headings, lines, range(1, len(headings)))
 
 
-def _short(scenario: str, series: Sequence[Series], ordering: Sequence[Lane]) -> Iterator[str | TextTable]:
+def _short(scenario: str, series: Members, ordering: Lanes) -> Iterator[str | TextTable]:
     """A table for each lane, a row for each setting, and one of runs in which nothing waited."""
 
     def line(member: Series, name: str, possible: str, seen: str) -> tuple[str, ...]:
@@ -121,7 +120,7 @@ def _short(scenario: str, series: Sequence[Series], ordering: Sequence[Lane]) ->
     )
 
 
-def _full(scenario: str, series: Sequence[Series]) -> Iterator[str | TextTable]:
+def _full(scenario: str, series: Members) -> Iterator[str | TextTable]:
     """All statistics: a table for each quantity, with a row for each run."""
     yield scenario
     for quantity in shown(PRINTED, [member.run for member in series]):
@@ -134,7 +133,7 @@ def _full(scenario: str, series: Sequence[Series]) -> Iterator[str | TextTable]:
         yield _table(with_unit(quantity.words, quantity.unit), _FULL, lines)
 
 
-def _by_size(series: Sequence[Series]) -> TextTable:
+def _by_size(series: Members) -> TextTable:
     """Of the scenario `sizes`: a row for each size on each allocator."""
     headings = ("allocator", "bytes", "fresh", "max", "fragmented", "max", "ratio", "of maxima")
     lines = [
@@ -145,7 +144,7 @@ def _by_size(series: Sequence[Series]) -> TextTable:
     return _table("allocations, cycles by DWT", headings, lines)
 
 
-def _heap_waits(series: Sequence[Series]) -> TextTable:
+def _heap_waits(series: Members) -> TextTable:
     """Where a second task uses the heap: a row for each run, the longest wait first."""
     waits = [(member, wait) for member in series if (wait := member.run.manifest.heap_wait)]
     lines = []

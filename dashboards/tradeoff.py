@@ -4,13 +4,14 @@ beside the worst critical section of their runs.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from hashlib import sha256
 from itertools import groupby
 from math import inf
 from pathlib import Path
 from statistics import median_low
+from typing import NamedTuple
 
 import plotly.graph_objects as go
 
@@ -18,7 +19,6 @@ from analysis.fragmentation.study import Row, Study, notes
 from base.files.errors import RunError
 from base.run_folder import folder as names
 from base.run_folder.quantities import CRITICAL, FREE_CRITICAL
-from base.run_index import configuration
 from base.text_table import TextTable
 from capture.acquisition.stored import decode_image
 from dashboards.blocks import Chart
@@ -35,8 +35,16 @@ from scenarios.trace import Trace, of_steps
 _HEIGHT_PX = 480
 _NUMBERS = range(1, 9)
 _WORST = {"allocation": CRITICAL, "free": FREE_CRITICAL}
-
-Metric = Callable[[Row], float | None]
+_SMALLEST, _USED, _REFUSED = "smallest heap (bytes)", "used (bytes)", "refused"
+_HEAPS = dict.fromkeys((_SMALLEST, _USED, "live (bytes)", "lost (bytes)", "static RAM (bytes)", _REFUSED))
+_FRAGMENTATION = {
+    "F (%)": 2,
+    **dict.fromkeys(("1: mean", "2: at peak live", "3: at peak used", "4: peaks"), 3),
+    "SBBM (bytes)": None,
+    "F in the smallest heap (%)": 2,
+    "SBBM there (bytes)": None,
+}
+"""The figures of a row as the tables head them, and their decimals; without, as they are."""
 
 
 @dataclass(frozen=True)
@@ -124,9 +132,9 @@ def _load(folder: Path, digests: Sequence[str], knobs: Mapping[str, int]) -> Run
     return Run(loaded, digests.index(executed), longest[kind], kind, n, budget_ns)
 
 
-@dataclass(frozen=True)
-class Need:
-    """One allocator. `rows` are of the traces, in their order; `runs` the longest section first.
+class Need(NamedTuple):
+    """One allocator. `rows` are the figures of the traces, in their order; `runs` the longest
+    section first.
 
     `number` counts the allocators from 1, in the order in which the page has them.
     """
@@ -134,25 +142,25 @@ class Need:
     number: int
     name: str
     style: Style
-    rows: Sequence[Row]
+    rows: Sequence[Mapping[str, float | None]]
     runs: Sequence[Run]
 
     @property
     def label(self) -> str:
         return f"{self.number} {self.name}"
 
-    def values(self, metric: Metric) -> list[float]:
+    def values(self, figure: str) -> list[float]:
         """The values of the traces that have the figure."""
-        return [value for row in self.rows if (value := metric(row)) is not None]
+        return [value for row in self.rows if (value := row[figure]) is not None]
 
-    def typical(self, metric: Metric) -> float | None:
+    def typical(self, figure: str) -> float | None:
         """The median that occurred over the traces, None where a trace lacks the figure."""
-        values = self.values(metric)
+        values = self.values(figure)
         return median_low(values) if len(values) == len(self.rows) else None
 
-    def cell(self, metric: Metric, decimals: int | None = None) -> str:
+    def cell(self, figure: str, decimals: int | None) -> str:
         """The median, and the range where there is one. A figure that some traces lack says so."""
-        values, typical = self.values(metric), self.typical(metric)
+        values, typical = self.values(figure), self.typical(figure)
         if typical is None:
             return f"{MISSING} {len(values)} of {len(self.rows)}" if values else MISSING
         words, least, most = (
@@ -162,32 +170,34 @@ class Need:
         return words + ("" if least == most else f" ({least}…{most})")
 
 
-def used_bytes(row: Row) -> float:
-    return row.given.used_bytes
-
-
-def smallest_bytes(row: Row) -> float | None:
-    return row.cost_metric.smallest_bytes
+def _figures(row: Row) -> dict[str, float | None]:
+    given = row.given
+    values = (
+        *(row.cost_metric.smallest_bytes, given.used_bytes, given.peak_live_bytes),
+        *(given.used_bytes - given.peak_live_bytes, row.static_ram_bytes, given.failures),
+        *(given.fragmentation_percent, *(given.johnstone or [None] * 4), given.sbbm_bytes),
+        *(row.fragmentation_there_percent, row.sbbm_there_bytes),
+    )
+    return dict(zip((*_HEAPS, *_FRAGMENTATION), values, strict=True))
 
 
 def gather(rows: Sequence[Row], runs: Sequence[Run]) -> list[Need]:
     """The allocators that were replayed, the smallest heap first."""
-    groups = {name: list(group) for name, group in groupby(rows, key=lambda row: row.allocator)}
+    groups = {name: [*map(_figures, group)] for name, group in groupby(rows, key=lambda row: row.allocator)}
     styles, ordered = assign_styles(groups), sorted(runs, key=lambda run: -run.worst_ns)
 
     def place(need: Need) -> tuple[float, float | None, str]:
-        smallest = need.typical(smallest_bytes)
-        return inf if smallest is None else smallest, need.typical(used_bytes), need.name
+        smallest = need.typical(_SMALLEST)
+        return inf if smallest is None else smallest, need.typical(_USED), need.name
 
     needs = (
         Need(0, name, styles[name], group, [run for run in ordered if run.allocator == name])
         for name, group in groups.items()
     )
-    return [replace(need, number=number) for number, need in enumerate(sorted(needs, key=place), start=1)]
+    return [need._replace(number=number) for number, need in enumerate(sorted(needs, key=place), start=1)]
 
 
-@dataclass(frozen=True)
-class Point:
+class Point(NamedTuple):
     """A run of an allocator in the trade-off, and the heap that its trace needs."""
 
     need: Need
@@ -195,21 +205,21 @@ class Point:
     run: Run
 
 
-def heap_metric(needs: Sequence[Need]) -> tuple[Metric, str]:
+def _across(needs: Sequence[Need]) -> tuple[str, str]:
     """The figure on the x axis and its title: the smallest heap, or used bytes without one."""
-    if any(need.typical(smallest_bytes) is not None for need in needs):
-        return smallest_bytes, "smallest heap that serves all requests (bytes)"
-    return used_bytes, "used bytes in the given heap"
+    if any(need.typical(_SMALLEST) is not None for need in needs):
+        return _SMALLEST, "smallest heap that serves all requests (bytes)"
+    return _USED, "used bytes in the given heap"
 
 
 def points(needs: Sequence[Need]) -> list[Point]:
     """A point for each run, at the heap that its own trace needs."""
-    metric, _ = heap_metric(needs)
+    figure, _ = _across(needs)
     return [
         Point(need, heap, run)
         for need in needs
         for run in need.runs
-        if (heap := metric(need.rows[run.trace])) is not None
+        if (heap := need.rows[run.trace][figure]) is not None
     ]
 
 
@@ -226,7 +236,7 @@ def _chart(needs: Sequence[Need], all_points: Sequence[Point], provenance: str) 
     """Heap needed against the worst critical section, each point with the number that its name has
     in the tables.
     """
-    best, metric = best_of(all_points), heap_metric(needs)[1]
+    best, (_, across) = best_of(all_points), _across(needs)
     looks = [point.need.style for point in all_points]
     figure = go.Figure(
         [
@@ -258,10 +268,8 @@ def _chart(needs: Sequence[Need], all_points: Sequence[Point], provenance: str) 
             ),
         ]
     )
-    style(figure, _HEIGHT_PX)
-    figure.update_layout(showlegend=False)
-    figure.update_xaxes(title_text=metric, type="log")
-    figure.update_yaxes(title_text="worst critical section (µs)", rangemode="tozero")
+    style(figure, _HEIGHT_PX, across, "worst critical section (µs)")
+    figure.update_layout(showlegend=False, xaxis_type="log")
     listed = ", ".join(dict.fromkeys(point.need.label for point in best))
     explanation = (
         "Down and to the left is better. A number is the place of its allocator in the tables. The worst "
@@ -273,48 +281,14 @@ def _chart(needs: Sequence[Need], all_points: Sequence[Point], provenance: str) 
         explanation += f" Not in the figure, for want of a run or of a heap that serves: {', '.join(absent)}."
     counted = per_series([point.run.n for point in all_points], "allocations and frees")
     subtitle = f"{len(all_points)} runs, {counted} · {provenance}"
-    return Chart("tradeoff", "Heap against worst case", subtitle, explanation, (), figure)
-
-
-_HEAPS: tuple[tuple[str, Metric, int | None], ...] = (
-    ("smallest heap (bytes)", smallest_bytes, None),
-    ("used (bytes)", used_bytes, None),
-    ("live (bytes)", lambda row: row.given.peak_live_bytes, None),
-    ("lost (bytes)", lambda row: row.given.used_bytes - row.given.peak_live_bytes, None),
-    ("static RAM (bytes)", lambda row: row.static_ram_bytes, None),
-    ("refused", lambda row: row.given.failures, None),
-)
-
-
-def _johnstone(place: int) -> Metric:
-    return lambda row: row.given.johnstone and row.given.johnstone[place]
-
-
-_FRAGMENTATION: tuple[tuple[str, Metric, int | None], ...] = (
-    ("F (%)", lambda row: row.given.fragmentation_percent, 2),
-    *(
-        (words, _johnstone(place), 3)
-        for place, words in enumerate(("1: mean", "2: at peak live", "3: at peak used", "4: peaks"))
-    ),
-    ("SBBM (bytes)", lambda row: row.given.sbbm_bytes, None),
-    ("F in the smallest heap (%)", lambda row: row.fragmentation_there_percent, 2),
-    ("SBBM there (bytes)", lambda row: row.sbbm_there_bytes, None),
-)
-
-
-def _of_needs(
-    title: str, needs: Sequence[Need], columns: Sequence[tuple[str, Metric, int | None]]
-) -> TextTable:
-    lines = (
-        (need.label, *(need.cell(metric, decimals) for _, metric, decimals in columns)) for need in needs
-    )
-    return TextTable(title, ("allocator", *(words for words, _, _ in columns)), tuple(lines), _NUMBERS)
+    return Chart("tradeoff", "Heap against worst case", subtitle, explanation, figure)
 
 
 def _tables(study: Study, needs: Sequence[Need], runs: Sequence[Run]) -> Iterator[TextTable]:
-    yield _of_needs("Heap", needs, _HEAPS)
-    yield _of_needs("Fragmentation", needs, _FRAGMENTATION)
-    traces = (
+    for title, figures in (("Heap", _HEAPS), ("Fragmentation", _FRAGMENTATION)):
+        lines = [(need.label, *(need.cell(*figure) for figure in figures.items())) for need in needs]
+        yield TextTable(title, ("allocator", *figures), lines, _NUMBERS)
+    traces = [
         (
             trace.name,
             MISSING if trace.seed is None else f"{trace.seed:#x}",
@@ -322,24 +296,24 @@ def _tables(study: Study, needs: Sequence[Need], runs: Sequence[Run]) -> Iterato
             digest(trace),
         )
         for trace in study.traces
-    )
-    yield TextTable("Traces", ("trace", "seed", "operations", "SHA-256 of its operations"), tuple(traces))
+    ]
+    yield TextTable("Traces", ("trace", "seed", "operations", "SHA-256 of its operations"), traces)
     if runs:
-        of_runs = (
+        of_runs = [
             (
-                *(run.loaded.id, configuration(run.loaded.manifest), run.words, run.kind, f"{run.n:,}"),
+                *(run.loaded.id, run.loaded.configuration, run.words, run.kind, f"{run.n:,}"),
                 run.loaded.manifest.board,
                 grouped(run.loaded.manifest.firmware.heap_bytes),
                 grouped(run.loaded.manifest.counts.out_of_memory),
                 samplerate(run.loaded.manifest.samplerate_hz),
             )
             for run in runs
-        )
+        ]
         headings = (
             *("run", "allocator", "worst section (µs)", "of", "n"),
             *("board", "heap (bytes)", "refused", "sampled at"),
         )
-        yield TextTable("Runs", headings, tuple(of_runs), _NUMBERS)
+        yield TextTable("Runs", headings, of_runs, _NUMBERS)
 
 
 def sheet(study: Study, rows: Sequence[Row], runs: Sequence[Run]) -> Sheet:
@@ -361,7 +335,7 @@ def sheet(study: Study, rows: Sequence[Row], runs: Sequence[Run]) -> Sheet:
             for point in (best[0], best[-1])
         )
         headline += f" Of those that ran, the least heap: {least}. The shortest worst section: {shortest}."
-    failures = {need.name: sum(row.given.failures for row in need.rows) for need in needs}
+    failures = {need.name: sum(need.values(_REFUSED)) for need in needs}
     lock_caveats = caveats(
         [member for series in by_scenario([run.loaded for run in runs]).values() for member in series]
     )

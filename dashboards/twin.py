@@ -9,12 +9,11 @@ from analysis.twin.comparison import Comparison
 from analysis.twin.residuals import WORDS
 from base.run_folder.edges import NS_PER_S
 from dashboards.blocks import Chart
-from dashboards.figures.chart import legended, style, thin
+from dashboards.figures.chart import DIFFERENCES_PX, differences, legended
 from dashboards.formatting import samplerate
-from dashboards.loaded.series import MUTED, SHADES
+from dashboards.loaded.series import SHADES
 from dashboards.page.templates import Sheet
 
-_HEIGHT_PX = 380
 _MOST_BINS = 80
 
 
@@ -50,7 +49,7 @@ def charts(comparison: Comparison) -> list[Chart]:
     reasons = " ".join(manifest.reasons) or "no reason was given."
     badges = () if manifest.complete else (f"The run is {manifest.verdict}: {reasons}",)
     return [
-        Chart(key, title, f"n = {figure[0]} · {provenance}", explanation, badges, figure[1])
+        Chart(key, title, f"n = {figure[0]} · {provenance}", explanation, figure[1], badges)
         for key, title, explanation, figure in drawn
         if figure is not None
     ]
@@ -78,37 +77,23 @@ def _histogram(comparison: Comparison, *quantities: str) -> tuple[str, go.Figure
             for (words, values), colour in zip(of.items(), SHADES, strict=False)
         ]
     )
-    style(figure, _HEIGHT_PX)
-    figure.update_layout(barmode="overlay", margin_t=40)
-    figure.update_xaxes(title_text=f"board minus virtual board (cycles, {width:g} a bar)")
-    figure.update_yaxes(title_text="how many", type="log", dtick=1)
+    legended(figure, DIFFERENCES_PX, f"board minus virtual board (cycles, {width:g} a bar)", "how many")
+    figure.update_layout(barmode="overlay", showlegend=len(of) > 1, yaxis={"type": "log", "dtick": 1})
     return ", ".join(f"{len(values):,} {words}" for words, values in of.items()), figure
 
 
 def _over_operations(comparison: Comparison) -> tuple[str, go.Figure] | None:
-    of = {"quantity": "dwt_operation_cycles"}
-    if comparison.first.filter(**of).is_empty():
-        return None
-    layers = [("nothing taken out", comparison.first, MUTED, "circle-open")]
-    if comparison.holds:
-        layers.append(("with what holds taken out", comparison.last, SHADES[0], "circle"))
-    figure = go.Figure(
-        [
-            go.Scatter(
-                x=table.filter(**of)["seq"].to_numpy(),
-                y=table.filter(**of)["residual"].to_numpy(),
-                name=name,
-                mode="markers",
-                marker_color=colour,
-                marker_size=5,
-                marker_symbol=symbol,
-                hovertemplate="operation %{x:,}: %{y:,} cycles",
-            )
-            for name, table, colour, symbol in layers
-        ]
+    first, last = (
+        table.filter(quantity="dwt_operation_cycles").select("seq", cycles="residual")
+        for table in (comparison.first, comparison.last)
     )
-    thin(legended(figure, _HEIGHT_PX, "operation", "board minus virtual board (cycles)"))
-    return f"{comparison.first.filter(**of).height:,} operations", figure
+    if first.is_empty():
+        return None
+    layers = [("nothing taken out", first, True)]
+    if comparison.holds:
+        layers.append(("with what holds taken out", last, False))
+    figure = differences(layers, "board minus virtual board")
+    return f"{first.height:,} operations", figure
 
 
 def sheet(comparison: Comparison) -> Sheet:

@@ -7,7 +7,7 @@ sample ("@402183"). A trace has its run in `meta`, and the key of each point in 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -18,17 +18,17 @@ from base.run_folder.quantities import Quantity
 from dashboards.loaded.runs import LoadedRun, samples
 
 
-def operation_keys(seqs: pl.Series) -> list[str]:
+def operation_keys(seqs: pl.Series) -> pl.Series:
     """The key of each operation."""
-    return seqs.cast(pl.String).to_list()
+    return seqs.cast(pl.String)
 
 
-def interrupt_keys(stimuli: pl.DataFrame) -> list[str]:
+def interrupt_keys(stimuli: pl.DataFrame) -> pl.Series:
     """The key of the operation (`operation_seq`) that each stimulus fell into, else of the stimulus
     itself (`sample`).
     """
     own = pl.concat_str(pl.lit("@"), "sample")
-    return stimuli.select(pl.coalesce(pl.col("operation_seq").cast(pl.String), own)).to_series().to_list()
+    return stimuli.select(pl.coalesce(pl.col("operation_seq").cast(pl.String), own)).to_series()
 
 
 def worst_key(run: LoadedRun, quantity: Quantity) -> str | None:
@@ -45,7 +45,7 @@ def worst_key(run: LoadedRun, quantity: Quantity) -> str | None:
     if at is None:
         return None
     keys = operation_keys(rows[at]["seq"]) if quantity.table == "operations" else interrupt_keys(rows[at])
-    return keys[0]
+    return str(keys[0])
 
 
 # Room around an operation: a share of its width, but at least this, so that the answers of the
@@ -57,8 +57,7 @@ MARGIN_S = 4e-6
 EDGES_MAX = 2_000
 
 
-@dataclass(frozen=True)
-class Window:
+class Window(NamedTuple):
     """Samples `start` … `end` (exclusive) of a capture; time zero is sample `zero`.
 
     `sample` and `word` have shape (edges,); the first row is `start` with the levels there.
@@ -71,6 +70,14 @@ class Window:
     word: npt.NDArray[np.uint8]
 
 
+def chosen(run: LoadedRun, keys: Sequence[str]) -> tuple[pl.DataFrame, pl.DataFrame]:
+    """The operations, and the stimuli outside of them, that `keys` name. Raises RunError."""
+    seqs = [int(key) for key in keys if not key.startswith("@")]
+    samples = [int(key[1:]) for key in keys if key.startswith("@")]
+    stimuli = run.interrupts.filter(pl.col("sample").is_in(samples))
+    return run.operations.filter(pl.col("seq").is_in(seqs)), stimuli
+
+
 def windows_of(run: LoadedRun, keys: Sequence[str]) -> dict[str, Window]:
     """The windows that `keys` name, in their order, without those that are missing.
 
@@ -80,15 +87,16 @@ def windows_of(run: LoadedRun, keys: Sequence[str]) -> dict[str, Window]:
     if edges is None or not edges.total_samples:
         return {}
     # By key the first sample and the width, of an operation or of a stimulus and its wait.
-    seqs = [int(key) for key in keys if not key.startswith("@")]
-    chosen = run.operations.filter(pl.col("seq").is_in(seqs)).drop_nulls("start_sample")
-    rows = chosen.select("seq", "start_sample", pl.col("wire_operation_samples").fill_null(0)).rows()
+    operations, stimuli = chosen(run, keys)
+    rows = (
+        operations.drop_nulls("start_sample")
+        .select("seq", "start_sample", pl.col("wire_operation_samples").fill_null(0))
+        .rows()
+    )
     places = {str(seq): (start, width) for seq, start, width in reversed(rows)}
-    if samples := [int(key[1:]) for key in keys if key.startswith("@")]:
-        stimuli = run.interrupts.filter(pl.col("sample").is_in(samples)).group_by("sample")
-        waits = stimuli.agg(pl.col("isr_latency_ns").max().fill_null(0.0)).rows()
-        for sample, wait_ns in waits:
-            places[f"@{sample}"] = sample, round(wait_ns * edges.samplerate_hz / 1e9)
+    waits = stimuli.group_by("sample").agg(pl.col("isr_latency_ns").max().fill_null(0.0)).rows()
+    for sample, wait_ns in waits:
+        places[f"@{sample}"] = sample, round(wait_ns * edges.samplerate_hz / 1e9)
     return {key: _cut(edges, *places[key]) for key in keys if key in places}
 
 

@@ -5,15 +5,15 @@ from __future__ import annotations
 import threading
 import time
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import lru_cache
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 from urllib.parse import urlencode
 
 import polars as pl
 
-from base.files.errors import RunError, TailscopeError
+from base.files.errors import RunError
 from base.run_folder import folder as names
 from base.run_folder.observed import read_observed_manifest
 from base.run_index import index, latest, left_out
@@ -21,11 +21,11 @@ from dashboards.blocks import Page
 from dashboards.loaded.runs import LoadedRun, open_run
 from dashboards.loaded.series import Series, by_scenario
 from dashboards.page.embedded import sample_of
-from dashboards.pages.catalogue import OF_ALL, OF_SCENARIO, TITLES, believed, offered
+from dashboards.pages.catalogue import OF_ALL, OF_SCENARIO, TITLES, offered
 from dashboards.pages.catalogue import run as page_of_run
 from dashboards.pages.history import history, settings
 from dashboards.pages.observed import observed
-from dashboards.report import Document, Placed, page_html
+from dashboards.report import Document, Placed, html_of, page_html
 
 INDEX_EVERY_S = 1.0
 """The folder is looked through at most so often."""
@@ -33,12 +33,7 @@ LOADED_MOST = 160
 """Runs that stay loaded, of which run.json takes some hundred kilobytes."""
 
 
-class AddressError(TailscopeError):
-    """An address asks for what is not there."""
-
-
-@dataclass(frozen=True)
-class Choice:
+class Choice(NamedTuple):
     """The ids of the runs to show; without any the latest of runs alike, or `every` one."""
 
     runs: tuple[str, ...] = ()
@@ -107,28 +102,35 @@ class Library:
         keys = [*OF_ALL] if content.scenarios else []
         keys += ["history"] if settings(self.table()) else []
         placed = [
-            *(Placed(key, key, ask=f"page?key={key}") for key in keys),
-            Placed("runs", "runs", ask="runs"),
+            *(Placed(key, ask=f"page?key={key}") for key in keys),
+            Placed("runs", ask="runs"),
             *(
-                Placed(key, key, scenario, ask=f"page?{urlencode({'key': key, 'scenario': scenario})}")
+                Placed(key, scenario, ask=f"page?{urlencode({'key': key, 'scenario': scenario})}")
                 for scenario, series in content.scenarios.items()
                 for key in offered(series)
             ),
         ]
         return replace(content, placed=placed).html(served=True)
 
-    def page(self, choice: Choice, key: str, scenario: str) -> str:
-        """The page `key`, of one scenario or, if that is empty, of all. Raises AddressError."""
+    def page(self, choice: Choice, key: str, scenario: str, tables: bool = False) -> str:
+        """The page `key`, of one scenario or, if that is empty, of all. Raises RunError."""
         if key == "history" and (past := history(self.table())) is not None:
             return page_html(past, "all-history")
-        content = self.content(choice)
+        content = self.content(choice, tables)
+        scenarios = content.scenarios
+        if key not in (OF_SCENARIO if scenario else OF_ALL) or (scenario and scenario not in scenarios):
+            raise RunError(f"There is no page {key!r} of the scenario {scenario!r}.")
         try:
-            return _html(content, key, scenario)
+            html = html_of(scenarios, key, scenario)
         except RunError:  # a table that cannot be read, found out only now
-            return _html(self.content(choice, tables=True), key, scenario)
+            if tables:
+                raise
+            return self.page(choice, key, scenario, tables=True)
         finally:
             for member in content.every:
                 member.run.release()
+        nothing = Page(key, TITLES[key], (f"{scenario} has nothing of it.",))
+        return html or page_html(nothing, "", scenarios[scenario])
 
     def run(self, choice: Choice, identity: str) -> str:
         """The page of one run, whether or not it is of the choice. Raises RunError."""
@@ -136,13 +138,13 @@ class Library:
             manifest = read_observed_manifest(self.runs / identity / names.MANIFEST)
             return page_html(observed(identity, manifest), "run")
         series = self._series_of(choice, identity)
-        return page_html(believed(page_of_run(series), [series]), "run")
+        return page_html(page_of_run(series), "run", [series])
 
     def sample(self, choice: Choice, identity: str, key: str) -> dict[str, Any]:
-        """The operation or stimulus `key` of a run, as instant.js draws it. Raises AddressError."""
+        """The operation or stimulus `key` of a run, as instant.js draws it. Raises RunError."""
         sample = sample_of(self._series_of(choice, identity), key)
         if sample is None:
-            raise AddressError(f"Run {identity} has no operation or stimulus {key!r}.")
+            raise RunError(f"Run {identity} has no operation or stimulus {key!r}.")
         return sample
 
     def _series_of(self, choice: Choice, identity: str) -> Series:
@@ -150,14 +152,3 @@ class Library:
         run = self.load(identity)
         shown = (member for member in self.content(choice).every if member.run.id == run.id)
         return next(shown, None) or by_scenario([run])[run.manifest.scenario][0]
-
-
-def _html(content: Document, key: str, scenario: str) -> str:
-    if not scenario and key in OF_ALL:
-        return page_html(believed(OF_ALL[key](content.scenarios), content.every), f"all-{key}")
-    if key not in OF_SCENARIO or scenario not in content.scenarios:
-        raise AddressError(f"There is no page {key!r} of the scenario {scenario!r}.")
-    series = content.scenarios[scenario]
-    page = OF_SCENARIO[key](series) or Page(key, TITLES[key], (f"{scenario} has nothing of it.",))
-    place = f"plot-{list(content.scenarios).index(scenario)}-{key}"
-    return page_html(believed(page, series), place)

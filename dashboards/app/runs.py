@@ -5,8 +5,8 @@ from __future__ import annotations
 import threading
 from collections.abc import Collection, Mapping
 from contextlib import suppress
-from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
 
 import polars as pl
 
@@ -18,7 +18,7 @@ from base.run_index import HEADLINES
 from capture.desk.bench import read_bench
 from capture.reading.counter import Growing
 from dashboards.blocks import Cell, Column, Grid, Group, Line, Page, Sample
-from dashboards.formatting import MISSING, grouped, number
+from dashboards.formatting import grouped, whole
 from dashboards.growing_wire import captured, figures, tails, traces
 from dashboards.pages.catalogue import TITLES
 from dashboards.tables import plain
@@ -41,8 +41,7 @@ _COLUMNS = (
 )
 
 
-@dataclass(frozen=True)
-class Wire:
+class Wire(NamedTuple):
     """A capture so far: `traces` are paths of its channels, `tails` lines of its pulses and
     latencies.
     """
@@ -86,8 +85,7 @@ def _core_hz(board: str) -> int | None:
     return None
 
 
-@dataclass(frozen=True)
-class Box:
+class Box(NamedTuple):
     """A run that goes on, or was killed: `facts` say how far, `wire` shows its capture.
 
     `operations` of `planned` are done; None as long as that is not known.
@@ -103,7 +101,7 @@ class Box:
 
 def going_on(runs: Path, table: pl.DataFrame) -> dict[str, SoFar]:
     """How far each run of the index `table` is that still goes on, by its id."""
-    unfinished = table.filter(pl.col("state") == "unfinished")["id"]
+    unfinished = table.filter(state="unfinished")["id"]
     return {identity: so_far for identity in unfinished if (so_far := read(runs / identity)) is not None}
 
 
@@ -125,7 +123,7 @@ def boxes(
         for what, section in (("allocation", so_far.critical), ("free", so_far.free)):
             if section is not None:
                 facts.append(
-                    f"longest {what} so far {number(section.ns, 'ns')} ns ({grouped(section.cycles)} cycles)"
+                    f"longest {what} so far {whole(section.ns, 'ns')} ({grouped(section.cycles)} cycles)"
                     f", operation {grouped(section.seq)}"
                 )
         facts.append(f"{so_far.elapsed_s:,.0f} s so far")
@@ -134,7 +132,7 @@ def boxes(
         head = f"{name}: {so_far.step}, run {grouped(so_far.run)} of {grouped(so_far.runs)}"
         done, words = so_far.operations, " · ".join(facts)
         made.append(Box(head, False, done, planned or 1, words, wires.get(identity)))
-    for run in table.filter(pl.col("state") == "unfinished")["id"]:
+    for run in table.filter(state="unfinished")["id"]:
         there, judged = ((runs / run / name).exists() for name in (PROGRESS, MANIFEST))
         if run not in going and there and not judged:  # it may be judged by now
             again = "./lab redecode it, or run the scenario again."
@@ -165,15 +163,14 @@ def page(table: pl.DataFrame, going: Collection[str] = ()) -> Page:
         for key in HEADLINES:
             sample = row[f"{key}_key"]
             to = Sample(row["id"], str(sample)) if sample else None
-            value = row[f"{key}_max"]
-            cells.append(Cell(MISSING) if value is None else plain(value, "ns", sample=to))
+            cells.append(plain(row[f"{key}_max"], "ns", sample=to))
         for column in _COLUMNS[len(HEADLINES) :]:
             why = row["reason"] or row["problem"] or "" if column.key == "verdict" else ""
             cells.append(Cell(row[column.key] or "", row[column.key], why=why))
         readable = row["state"] in ("finished", "observed")
-        lines.append(Line(row["name"], tuple(cells), run_id=row["id"] if readable else ""))
-    legend, groups = "A maximum leads to its instant, a name to its run.", (Group("", tuple(lines)),)
-    grid = Grid("runs", "All run folders", _COLUMNS, groups, "allocator and options", legend)
+        lines.append(Line(row["name"], cells, run_id=row["id"] if readable else ""))
+    legend = "A maximum leads to its instant, a name to its run."
+    grid = Grid("runs", "All run folders", _COLUMNS, [Group("", lines)], "allocator and options", legend)
     return Page("runs", TITLES["runs"], (counted(table, going),), (grid,))
 
 

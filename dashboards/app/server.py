@@ -23,10 +23,10 @@ from plotly.offline import get_plotlyjs
 from werkzeug.serving import ThreadedWSGIServer, WSGIRequestHandler
 
 from analysis.compare.compared import compare
-from base.files.errors import TailscopeError
+from base.files.errors import RunError, TailscopeError
 from base.processes import signals
 from dashboards.app import runs
-from dashboards.app.pieces import AddressError, Choice, Library
+from dashboards.app.pieces import Choice, Library
 from dashboards.compare import sheet
 from dashboards.page.templates import files_text, fragment
 from dashboards.report import SCRIPTS, page_html
@@ -97,7 +97,7 @@ def make_app(library: Library, token: str) -> Flask:
     def comparison() -> Response:
         chosen = request.args.getlist("run")
         if len(chosen) != 2:
-            raise AddressError(f"A comparison is of two runs, and the address names {len(chosen)}.")
+            raise RunError(f"A comparison is of two runs, and the address names {len(chosen)}.")
         a, b = (library.load(identity).folder for identity in chosen)
         return Response(
             sheet(compare(a, b)).html(),

@@ -15,7 +15,7 @@ import polars as pl
 from base.microseconds import unit_read
 from dashboards.blocks import Chart
 from dashboards.formatting import grouped, microseconds, samplerate, short
-from dashboards.loaded.series import GRID, INK, MUTED, PAPER, Series
+from dashboards.loaded.series import GRID, INK, MUTED, PAPER, SHADES, Members, Series
 
 FONT = "system-ui, -apple-system, 'Segoe UI', 'Helvetica Neue', 'DejaVu Sans', sans-serif"
 
@@ -28,29 +28,36 @@ MOST_NAMED = 6
 def make_chart(
     key: str,
     title: str,
-    series: Sequence[Series],
+    series: Members,
     counted: str,
     explanation: str,
     figure: go.Figure,
     height: int,
+    across: str = "",
+    up: str = "",
 ) -> Chart:
     """Style `figure`, draw its long traces in part, and say where its numbers come from.
 
-    `counted` says how many of what: `n = 768 allocations`. `height` is in pixels.
+    `counted` says how many of what: `n = 768 allocations`. `height` is in pixels, and `across` and
+    `up` are the words at its axes.
     """
-    style(figure, height)
+    style(figure, height, across, up)
     subtitle = f"{counted} · {provenance(series)}"
     drawn, points = thin(figure)
     if points:
         subtitle += f" · drawn in part, every maximum kept: {grouped(drawn)} of {grouped(points)} points"
-    return Chart(key, title, subtitle, explanation, badges(series), figure)
+    return Chart(key, title, subtitle, explanation, figure, badges(series))
 
 
-_AXIS: dict[str, Any] = {
+Options = dict[str, Any]
+"""What Plotly knows of a trace, a layout or a part of them, by its names."""
+
+_AXIS: Options = {
     "gridcolor": GRID,
     "linecolor": MUTED,
     "showline": True,
     "zeroline": False,
+    "rangemode": "tozero",
     "ticks": "outside",
     "tickcolor": MUTED,
     "ticklen": 4,
@@ -61,7 +68,7 @@ _AXIS: dict[str, Any] = {
     "tickfont": {"size": 12},
 }
 
-LOOK: dict[str, Any] = {
+LOOK: Options = {
     "autosize": True,
     "font": {"family": FONT, "size": 13, "color": INK},
     "margin": {"l": 68, "r": 18, "t": 12, "b": 52},
@@ -82,19 +89,46 @@ LOOK: dict[str, Any] = {
 """A template's layout. Colours are tokens, which the page's script resolves."""
 
 
-def style(figure: go.Figure, height: int) -> None:
-    """Give `figure` the look of all figures, and a `height` in pixels."""
-    figure.update_layout(template={"layout": LOOK}, height=height)
+def style(figure: go.Figure, height: int, across: str, up: str) -> go.Figure:
+    """Give `figure` the look of all figures, a `height` in pixels, and words at its axes."""
+    if across:
+        figure.update_xaxes(title_text=across)
+    if up:
+        figure.update_yaxes(title_text=up)
+    return figure.update_layout(template={"layout": LOOK}, height=height)
 
 
 def legended(figure: go.Figure, height: int, across: str, up: str = "", top_px: int = 40) -> go.Figure:
-    """The same for a figure with a legend, for which it has room at its top, and words at its
-    axes.
+    """The same for a figure with a legend, for which it has room at its top, and whose axes begin
+    where its values do.
     """
-    style(figure, height)
-    figure.update_layout(margin_t=top_px, showlegend=True)
-    figure.update_xaxes(title_text=across)
-    return figure.update_yaxes(title_text=up) if up else figure
+    axis = {"rangemode": "normal"}
+    return style(figure, height, across, up).update_layout(
+        margin_t=top_px, showlegend=True, xaxis=axis, yaxis=axis
+    )
+
+
+DIFFERENCES_PX = 380
+
+
+def differences(layers: Sequence[tuple[str, pl.DataFrame, bool]], up: str) -> go.Figure:
+    """The `cycles` by which operations (`seq`) are apart: of layers with a name, open circles where
+    they are `doubtful`.
+    """
+    figure = go.Figure()
+    for name, table, doubtful in layers:
+        figure.add_scatter(
+            x=table["seq"],
+            y=table["cycles"],
+            name=name,
+            mode="markers",
+            marker_color=MUTED if doubtful else SHADES[0],
+            marker_size=5,
+            marker_symbol="circle-open" if doubtful else "circle",
+            hovertemplate="operation %{x:,}: %{y:+,} cycles",
+        )
+    thin(legended(figure, DIFFERENCES_PX, "operation", f"{up} (cycles)"))
+    return figure
 
 
 COLUMNS = 1_500
@@ -130,7 +164,7 @@ def thin(figure: go.Figure) -> tuple[int, int]:
     return drawn, points
 
 
-def provenance(series: Sequence[Series]) -> str:
+def provenance(series: Members) -> str:
     """Each samplerate and the length of a sample, and the ids of the runs while they are few."""
     rates = sorted({member.run.manifest.samplerate_hz for member in series})
     resolution = ", ".join(f"{samplerate(rate)} (±{microseconds(1e9 / rate)})" for rate in rates)
@@ -138,7 +172,7 @@ def provenance(series: Sequence[Series]) -> str:
     return f"{resolution} · {f'{len(series)} runs' if len(series) > MOST_NAMED else runs}"
 
 
-def badges(series: Sequence[Series]) -> tuple[str, ...]:
+def badges(series: Members) -> tuple[str, ...]:
     """A sentence for each run that is not complete."""
     sentences = []
     for manifest, run_id in ((member.run.manifest, member.run.id) for member in series):
@@ -171,23 +205,23 @@ def in_us(values_ns: pl.Series | npt.ArrayLike) -> npt.NDArray[np.float64]:
     return np.asarray(values_ns, np.float64) / 1000
 
 
-def meta(series: Series, **more: object) -> dict[str, Any]:
+def meta(series: Series, **more: object) -> Options:
     """The `meta` of a trace whose points a click opens: its run, and `more`."""
     return {"run": series.run.id, **entry(series, **more)}
 
 
-def entry(series: Series, **more: object) -> dict[str, Any]:
+def entry(series: Series, **more: object) -> Options:
     """The same of a trace of a run without points to click: the picker hides it with its run."""
     return {"entry": series.style.entry, **more}
 
 
-def leading(series: Series, value: object, unit: str, at_least: str = "") -> dict[str, Any]:
+def leading(series: Series, value: object, unit: str, at_least: str = "") -> Options:
     """Of the trace that the legend names, with its maximum; a click opens its points."""
     name = with_maximum(series, value, unit, at_least)
     return {"name": name, "legendgroup": series.run.id, "meta": meta(series)}
 
 
-def beside(series: Series, words: str) -> dict[str, Any]:
+def beside(series: Series, words: str) -> Options:
     """Of a further trace of a run: a name, and no entry of its own in the legend; no points to
     click.
     """
@@ -195,12 +229,12 @@ def beside(series: Series, words: str) -> dict[str, Any]:
     return {"name": name, "legendgroup": series.run.id, "showlegend": False, "meta": own}
 
 
-def points(series: Series, size: float, opacity: float = 0.55) -> dict[str, Any]:
+def points(series: Series, size: float, opacity: float = 0.55) -> Options:
     """The marker of single measurements."""
     look = series.style
     return {"color": look.colour, "symbol": look.symbol, "size": size, "opacity": opacity}
 
 
-def line(series: Series, width: float = 2, dash: str = "") -> dict[str, Any]:
+def line(series: Series, width: float = 2, dash: str = "") -> Options:
     """The line through the values that count; with a `dash`, one that means something by it."""
     return {"color": series.style.colour, "dash": dash or series.style.dash, "width": width}

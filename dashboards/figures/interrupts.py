@@ -4,7 +4,6 @@ waited.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from html import escape
 
 import numpy as np
@@ -29,7 +28,15 @@ from dashboards.figures.chart import (
 )
 from dashboards.formatting import grouped, microseconds, short
 from dashboards.loaded.runs import LoadedRun
-from dashboards.loaded.series import INK, MEANT_DOT, Series, about_control, caveats, spares_interrupts
+from dashboards.loaded.series import (
+    INK,
+    MEANT_DOT,
+    Members,
+    Series,
+    about_control,
+    caveats,
+    spares_interrupts,
+)
 from dashboards.waveforms import interrupt_keys, operation_keys
 from scenarios.operations import CALLS, KERNEL_CALLS
 
@@ -42,7 +49,7 @@ _CLASSES = {
 }
 
 
-def interrupt_latency(series: Sequence[Series]) -> Chart | None:
+def interrupt_latency(series: Members) -> Chart | None:
     """A strip for each run of the interrupts that met a critical section, with count and maximum,
     the worst first; and so of those that met none. None without any.
     """
@@ -93,7 +100,6 @@ def interrupt_latency(series: Sequence[Series]) -> Chart | None:
             )
     if not figure.data:
         return None
-    figure.update_xaxes(title_text="latency, stimulus to handler (µs)", rangemode="tozero")
     figure.update_yaxes(type="category", autorange="reversed", showticklabels=False, ticks="", showgrid=False)
     figure.update_layout(
         meta={"around_px": 90, "row_px": _STRIP_PX}, showlegend=False, margin_l=18, margin_t=30
@@ -106,8 +112,9 @@ def interrupt_latency(series: Sequence[Series]) -> Chart | None:
     merged = sum(int(member.run.waits["merged"].sum()) for member in series)
     counted = f"n = {grouped(total)} answered stimuli"
     counted += f", {grouped(merged)} merged into the wait of an earlier one" if merged else ""
-    title, height = "Interrupt latency by what it met", 90 + _STRIP_PX * len(figure.data) // 2
-    return make_chart("latency", title, series, counted, explanation, figure, height)
+    title, across = "Interrupt latency by what it met", "latency, stimulus to handler (µs)"
+    height = 90 + _STRIP_PX * len(figure.data) // 2
+    return make_chart("latency", title, series, counted, explanation, figure, height, across)
 
 
 def at_depth(run: LoadedRun) -> pl.DataFrame:
@@ -118,7 +125,7 @@ def at_depth(run: LoadedRun) -> pl.DataFrame:
     return answered.join(depths, on="operation_seq", how="inner", maintain_order="left")
 
 
-def latency_by_depth(series: Sequence[Series]) -> Chart | None:
+def latency_by_depth(series: Members) -> Chart | None:
     """The worst STIM→ISR of each band of depths, and each CTRL→CISR. None without depths."""
     explanation = (
         "Points are single interrupts that fell into an operation of that depth; the line is the worst of "
@@ -130,7 +137,7 @@ def latency_by_depth(series: Sequence[Series]) -> Chart | None:
     return _by_depth("depth", title, series, LATENCY, what, explanation)
 
 
-def task_latency_by_depth(series: Sequence[Series]) -> Chart | None:
+def task_latency_by_depth(series: Members) -> Chart | None:
     """The worst STIM→TASK of each band of depths.
 
     None without depths, or if every lock masks interrupts.
@@ -149,7 +156,7 @@ BANDS = 16
 
 
 def _by_depth(
-    key: str, title: str, series: Sequence[Series], quantity: Quantity, what: str, explanation: str
+    key: str, title: str, series: Members, quantity: Quantity, what: str, explanation: str
 ) -> Chart | None:
     """Each series' interrupts as points, and a line through the worst of each band: band b is
     depths b·width+1 … (b+1)·width.
@@ -168,11 +175,11 @@ def _by_depth(
             (control, "control interrupt", {**points(member, size=5), "symbol": "x-thin-open"}),
         ):
             figure.add_scatter(
-                x=part["depth"].to_numpy(),
+                x=part["depth"],
                 y=in_us(part[quantity.column]),
                 mode="markers",
                 marker=marker,
-                customdata=np.array(interrupt_keys(part), str),
+                customdata=interrupt_keys(part),
                 hovertemplate=f"{words}, depth %{{x}}: {Y_US}<br>operation %{{customdata}}",
                 **beside(member, words) | {"meta": meta(member)},
             )
@@ -184,7 +191,7 @@ def _by_depth(
         )
         longest = table[quantity.column].max(), "ns", member.run.summary(quantity).at_least
         figure.add_scatter(
-            x=worst["band"].to_numpy() * width + (width + 1) / 2,
+            x=worst["band"] * width + (width + 1) / 2,
             y=in_us(worst[quantity.column]),
             mode="lines+markers",
             marker=points(member, 8, 1),
@@ -194,17 +201,16 @@ def _by_depth(
             hovertemplate=f"around depth %{{x}}: worst {Y_US} of n = %{{customdata[1]}}<br>"
             "operation %{customdata[0]}",
         )
-    figure.update_xaxes(title_text=f"depth (bands of {width})", rangemode="tozero")
-    figure.update_yaxes(title_text=f"{quantity.words} (µs)", rangemode="tozero")
+    axes = f"depth (bands of {width})", f"{quantity.words} (µs)"
     counted = per_series([len(table) for table in tables], what)
-    return make_chart(key, title, series, counted, explanation + caveats(series), figure, height=460)
+    return make_chart(key, title, series, counted, explanation + caveats(series), figure, 460, *axes)
 
 
 LINES_MOST = 8
 """More lines would hide the points: a sweep over a ramp has a depth for every few stimuli."""
 
 
-def latency_by_phase(series: Sequence[Series]) -> Chart | None:
+def latency_by_phase(series: Members) -> Chart | None:
     """Every swept stimulus, and for each curve a line of critical section plus entry.
 
     None without a sweep.
@@ -241,10 +247,9 @@ def latency_by_phase(series: Sequence[Series]) -> Chart | None:
             )
     latest_us = max(float(table["phase_ns"][-1]) / 1000 for _, table in swept)
     # A stimulus further left is answered before the operation begins.
-    title = "stimulus after the beginning of the operation (µs)"
     window = {"clipmin": -0.02 * latest_us}
-    figure.update_xaxes(title_text=title, autorange=True, autorangeoptions=window)
-    figure.update_yaxes(title_text="latency (µs)", rangemode="tozero")
+    figure.update_xaxes(rangemode="normal", autorange=True, autorangeoptions=window)
+    axes = "stimulus after the beginning of the operation (µs)", "latency (µs)"
     shown = [member for member, _ in swept]
     counted = per_series([len(table) for _, table in swept], "swept stimuli")
     explanation = (
@@ -256,7 +261,8 @@ def latency_by_phase(series: Sequence[Series]) -> Chart | None:
         "nothing else masks. Points above it met a tick (crosses) or the control interrupt, which makes the "
         "section itself longer. "
     ) + caveats(shown)
-    return make_chart("phase", "Interrupt latency against phase", shown, counted, explanation, figure, 480)
+    title = "Interrupt latency against phase"
+    return make_chart("phase", title, shown, counted, explanation, figure, 480, *axes)
 
 
 def by_phase(series: Series) -> pl.DataFrame:
@@ -282,7 +288,7 @@ _KERNEL_CALLS = [CALLS.index(name) for name in KERNEL_CALLS]
 _BAR_PX = 26
 
 
-def masking_by_call(series: Sequence[Series]) -> Chart | None:
+def masking_by_call(series: Members) -> Chart | None:
     """A bar per call and run. None without a sweep of the kernel's calls."""
     tables = [(member, worst) for member in series if len(worst := worst_by_call(member))]
     if not tables:
@@ -302,7 +308,6 @@ def masking_by_call(series: Sequence[Series]) -> Chart | None:
             customdata=operation_keys(worst["seq"]),
             hovertemplate=f"%{{y}}: worst {X_US}<br>operation %{{customdata}}",
         )
-    figure.update_xaxes(title_text="worst latency, stimulus to handler (µs)", rangemode="tozero")
     figure.update_yaxes(autorange="reversed", showgrid=False)
     figure.update_layout(barmode="group", meta={"around_px": 110, "row_px": _BAR_PX})
     explanation = (
@@ -313,8 +318,8 @@ def masking_by_call(series: Sequence[Series]) -> Chart | None:
     ) + caveats([member for member, _ in tables])
     counted = per_series([int(worst["n"].sum()) for _, worst in tables], "swept stimuli")
     height = 110 + _BAR_PX * sum(len(worst) for _, worst in tables)
-    shown = [member for member, _ in tables]
-    return make_chart("calls", "Who masks for how long", shown, counted, explanation, figure, height)
+    shown, across = [member for member, _ in tables], "worst latency, stimulus to handler (µs)"
+    return make_chart("calls", "Who masks for how long", shown, counted, explanation, figure, height, across)
 
 
 def worst_by_call(series: Series) -> pl.DataFrame:
@@ -323,7 +328,7 @@ def worst_by_call(series: Series) -> pl.DataFrame:
 
     No rows without a sweep of calls.
     """
-    table, calls = by_phase(series), series.run.operations.filter(pl.col("kind") == "K")
+    table, calls = by_phase(series), series.run.operations.filter(kind="K")
     if not calls["size"].is_in(_KERNEL_CALLS).any():
         table = table.clear()
     order = table.group_by("label").agg(pl.col("seq").min().alias("first"), n=pl.len()).sort("first")

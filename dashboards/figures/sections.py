@@ -5,7 +5,7 @@ witnesses.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -30,8 +30,8 @@ from dashboards.figures.chart import (
     points,
 )
 from dashboards.formatting import grouped
-from dashboards.loaded.runs import LoadedRun, bound_of, by_size, confidence_words, counted, means
-from dashboards.loaded.series import INK, MEANT_DASH, Series
+from dashboards.loaded.runs import LoadedRun, bound_of, by_size, confidence_words
+from dashboards.loaded.series import INK, MEANT_DASH, Members
 from dashboards.waveforms import interrupt_keys, operation_keys
 
 _RAMP = (
@@ -42,14 +42,14 @@ _RAMP = (
 """Columns of the plots of a ramp, with the words and the unit of each, and what hovering tells."""
 
 
-def ramp(series: Sequence[Series]) -> Chart | None:
+def ramp(series: Members) -> Chart | None:
     """Wire, DWT and probes of every measured allocation against depth. None without depths."""
     tables = [member.run.by_depth.sort("depth", "seq") for member in series]
     if not any(len(table) for table in tables):
         return None
     figure = make_subplots(rows=len(_RAMP), shared_xaxes=True, vertical_spacing=0.045)
     for row, (column, axis, unit, value_words) in enumerate(_RAMP, 1):
-        figure.update_yaxes(title_text=axis, rangemode="tozero", row=row)
+        figure.update_yaxes(title_text=axis, row=row)
         per = 1000 if unit == "ns" else 1
         for member, table in zip(series, tables, strict=True):
             valid = table.drop_nulls(column)
@@ -80,9 +80,9 @@ def ramp(series: Sequence[Series]) -> Chart | None:
                 figure.add_scatter(
                     row=row,
                     col=1,
-                    x=part["depth"].to_numpy(),
+                    x=part["depth"],
                     y=part[column].to_numpy() / per,
-                    customdata=np.array(operation_keys(part["seq"]), str),
+                    customdata=operation_keys(part["seq"]),
                     hovertemplate=f"{words}depth %{{x}}: {value_words}<br>operation %{{customdata}}",
                     **look,
                 )
@@ -100,7 +100,6 @@ def ramp(series: Sequence[Series]) -> Chart | None:
                     hovertemplate=f"bound {value_words}",
                     **beside(member, "bound"),
                 )
-    figure.update_xaxes(rangemode="tozero")
     figure.update_xaxes(title_text="depth (free blocks that do not fit)", row=len(_RAMP))
     explanation = (
         "Points are single trials, the line is the worst of each depth. A dashed line is the bound of a "
@@ -110,32 +109,35 @@ def ramp(series: Sequence[Series]) -> Chart | None:
     return make_chart("ramp", "Cost against depth", series, count, explanation, figure, height=860)
 
 
-def cycles_by_probes(series: Sequence[Series]) -> Chart | None:
+def cycles_by_probes(series: Members) -> Chart | None:
     """DWT cycles of every measured allocation against its probes.
 
     None where no probes were counted, and for a ramp, whose own figure says it better.
     """
-    tables = counted([member.run for member in series])
-    if tables is None:
+    tables = [member.run.measured_allocations.drop_nulls("probes") for member in series]
+    ramp = any(table["depth"].is_not_null().any() for table in tables)
+    if ramp or not any(len(table) for table in tables):
         return None
     figure = go.Figure()
     for rank, (member, table) in enumerate(zip(series, tables, strict=True)):
         # To the right of a probe count, so that none covers another.
         shift = (rank - (len(series) - 1) / 2) * min(0.18, 0.6 / len(series))
-        mean = means(member.run)
+        # How many were served with each number of probes, and their mean.
+        served = table.filter(kind="A").group_by("probes")
+        mean = served.agg(n=pl.len(), cycles=pl.mean("dwt_cycles")).sort("probes")
         figure.add_scatter(
-            x=table["probes"].to_numpy() + shift,
-            y=table["dwt_cycles"].to_numpy(),
+            x=table["probes"] + shift,
+            y=table["dwt_cycles"],
             mode="markers",
             marker=points(member, size=6, opacity=0.45),
             **leading(member, table["dwt_cycles"].max(), "cycles"),
-            customdata=np.array(operation_keys(table["seq"]), str),
+            customdata=operation_keys(table["seq"]),
             hovertemplate="%{y:,} cycles<br>operation %{customdata}",
         )
         # A mean is no single operation, so a click on it leads nowhere.
         figure.add_scatter(
-            x=mean["probes"].to_numpy() + shift,
-            y=mean["critical"].to_numpy(),
+            x=mean["probes"] + shift,
+            y=mean["cycles"],
             mode="markers",
             marker_symbol="line-ew-open",
             marker_size=16,
@@ -145,17 +147,17 @@ def cycles_by_probes(series: Sequence[Series]) -> Chart | None:
             hovertemplate="mean of %{customdata[1]:,} with %{customdata[0]:,} probes: %{y:,.1f} cycles",
             **beside(member, "mean"),
         )
-    figure.update_xaxes(title_text="free-list probes of the allocation")
-    figure.update_yaxes(title_text="critical section by DWT (cycles)", rangemode="tozero")
+    figure.update_xaxes(rangemode="normal")
+    axes = "free-list probes of the allocation", "critical section by DWT (cycles)"
     how_many = per_series([len(table) for table in tables], "measured allocations")
     explanation = (
         "Points are single allocations, set side by side within a column. A dash is the mean of those that "
         "were served."
     )
-    return make_chart("probes", "Cycles by probes", series, how_many, explanation, figure, height=460)
+    return make_chart("probes", "Cycles by probes", series, how_many, explanation, figure, 460, *axes)
 
 
-def cycles_by_size(series: Sequence[Series]) -> Chart | None:
+def cycles_by_size(series: Members) -> Chart | None:
     """Medians as lines and maxima as points, by size. None for any scenario but `sizes`."""
     tables = [by_size(member.run) for member in series]
     if not any(len(table) for table in tables):
@@ -178,19 +180,19 @@ def cycles_by_size(series: Sequence[Series]) -> Chart | None:
             }
             for statistic, look in looks.items():
                 figure.add_scatter(
-                    x=sizes["size"].to_numpy(),
-                    y=sizes[statistic + suffix].to_numpy(),
+                    x=sizes["size"],
+                    y=sizes[statistic + suffix],
                     hovertemplate=f"%{{x:,}} bytes, {statistic}: %{{y:,}} cycles",
                     **look,
                 )
-    figure.update_xaxes(title_text="size of the block (bytes)", type="log", dtick="D2")
-    figure.update_yaxes(title_text="critical section by DWT (cycles)", rangemode="tozero")
+    figure.update_xaxes(type="log", dtick="D2")
+    axes = "size of the block (bytes)", "critical section by DWT (cycles)"
     count = per_series([len(member.run.measured_allocations) for member in series], "allocations")
     explanation = "Lines join medians, points are maxima. Thin: a fresh heap; thick: behind fragments."
-    return make_chart("sizes", "Cycles by size", series, count, explanation, figure, height=460)
+    return make_chart("sizes", "Cycles by size", series, count, explanation, figure, 460, *axes)
 
 
-def agreement(series: Sequence[Series]) -> Chart | None:
+def agreement(series: Members) -> Chart | None:
     """Wire minus DWT of every critical section, and the tolerance. None without any."""
     tables = [member.run.operations.drop_nulls("disagreement_cycles") for member in series]
     if not any(len(table) for table in tables):
@@ -198,8 +200,8 @@ def agreement(series: Sequence[Series]) -> Chart | None:
     figure = go.Figure()
     for member, table in zip(series, tables, strict=True):
         figure.add_scatter(
-            x=table["seq"].to_numpy(),
-            y=table["disagreement_cycles"].to_numpy(),
+            x=table["seq"],
+            y=table["disagreement_cycles"],
             mode="markers",
             marker=points(member, size=4, opacity=0.5),
             name=member.label,
@@ -216,21 +218,20 @@ def agreement(series: Sequence[Series]) -> Chart | None:
                 hovertemplate="tolerance %{y:+.2f} cycles",
                 **beside(member, "tolerance"),
             )
-    figure.update_xaxes(title_text="operation (seq)", rangemode="tozero")
-    figure.update_yaxes(title_text="wire minus DWT (cycles)")
+    axes = "operation (seq)", "wire minus DWT (cycles)"
     explanation = (
         "The constant cost of the markers, calibrated on empty sections of the same run, is removed. Dashed "
         "lines are the tolerance: a run with points beyond it is inconclusive."
     )
     count = per_series([len(table) for table in tables], "critical sections")
-    return make_chart("agreement", "Wire minus DWT", series, count, explanation, figure, height=400)
+    return make_chart("agreement", "Wire minus DWT", series, count, explanation, figure, 400, *axes)
 
 
 # Room below the least share, so that the mark of a maximum is whole.
 ROOM_DECADES = 0.12
 
 
-def survival(series: Sequence[Series]) -> Chart | None:
+def survival(series: Members) -> Chart | None:
     """The share of critical sections, on the wire, that are so long. None without samples."""
 
     def sections(run: LoadedRun) -> pl.DataFrame:
@@ -242,13 +243,13 @@ def survival(series: Sequence[Series]) -> Chart | None:
     return _survival("survival", title, axis, "allocations", CRITICAL, series, sections)
 
 
-def latency_survival(series: Sequence[Series]) -> Chart | None:
+def latency_survival(series: Members) -> Chart | None:
     """The share of interrupts that wait so long. None without samples."""
 
     def waits(run: LoadedRun) -> pl.DataFrame:
         values = run.waits.filter(~pl.col("control")).group_by(ns="isr_latency_ns", maintain_order=True)
         table = values.agg(pl.col("n").sum(), pl.first("sample", "operation_seq"))
-        return table.with_columns(key=pl.Series(interrupt_keys(table), dtype=pl.String))
+        return table.with_columns(key=interrupt_keys(table))
 
     title, axis = "How often an interrupt waits so long", "interrupt latency, STIM to ISR (µs)"
     return _survival("survival-interrupts", title, axis, "interrupts", LATENCY, series, waits)
@@ -260,7 +261,7 @@ def _survival(
     axis: str,
     what: str,
     quantity: Quantity,
-    series: Sequence[Series],
+    series: Members,
     values_of: Callable[[LoadedRun], pl.DataFrame],
 ) -> Chart | None:
     """Down to the single worst one; `values_of` a run are what differs, in `ns`, each `n` times,
@@ -290,7 +291,7 @@ def _survival(
             # Between two values the share is that of the larger: first down, then right.
             line={**line(member), "shape": "vh"},
             **leading(member, value_ns[-1], "ns", summary.at_least),
-            customdata=np.array(values["key"], str),
+            customdata=values["key"],
             hovertemplate=f"%{{y:.4~g}} at or above {X_US}<br>%{{customdata}}",
         )
         # A bar across the curve at each percentile: where a repetition would have found it.
@@ -316,9 +317,8 @@ def _survival(
     if not drawn:
         return None
     figure.update_layout(showlegend=True, margin_t=40)
-    figure.update_xaxes(title_text=axis, type="log")
+    figure.update_xaxes(type="log")
     figure.update_yaxes(
-        title_text="share of samples at or above",
         type="log",
         dtick=1,
         exponentformat="power",
@@ -332,4 +332,5 @@ def _survival(
         f"across a curve are the {confidence_words(member.run for member in drawn)} bootstrap intervals of "
         "its percentiles. A ramp has no curve: its depths are chosen, not drawn."
     )
-    return make_chart(key, title, series, per_series(counts, what), explanation, figure, height=400)
+    up, counted_of = "share of samples at or above", per_series(counts, what)
+    return make_chart(key, title, series, counted_of, explanation, figure, 400, axis, up)

@@ -8,17 +8,16 @@ the longest wait that a run shows to be possible leads (`possible_wait` of run.j
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
 from itertools import groupby, pairwise
+from typing import NamedTuple
 
 from base.microseconds import microseconds
 from base.run_folder.alike import options_of, parameters_of
 from base.run_folder.manifest import Manifest, PossibleWait
 from base.run_folder.quantities import LATENCY, SECTION, TASK, Quantity
-from base.run_index import configuration
 from dashboards.formatting import spoken
 from dashboards.loaded.runs import SECTIONS, bound_of
-from dashboards.loaded.series import Series, spares_interrupts, verdict_suffix
+from dashboards.loaded.series import Members, Series, apart, spares_interrupts, verdict_suffix
 
 LOCKS = {
     "basepri": "BASEPRI",
@@ -34,8 +33,7 @@ images were linked once must differ by more to be told apart.
 """
 
 
-@dataclass(frozen=True)
-class Waiter:
+class Waiter(NamedTuple):
     """A run in its lane, the one with the longest possible wait of `repeats` of one setting.
 
     `quantity` is what waits, `wait` the longest wait that is possible, true to its budget.
@@ -71,7 +69,7 @@ class Waiter:
         """The run's name, without the lock that all of its lane have; of repeats their number."""
         name = self.series.name
         if self.repeats > 1:
-            name = f"{configuration(self.series.run.manifest)} ({self.repeats} runs)"
+            name = f"{self.series.run.configuration} ({self.repeats} runs)"
             name += verdict_suffix(self.series.run)
         name = name.removesuffix(f" {self.series.run.id}")
         return name.replace(f", {LOCKS['scheduler']}", "", 1) if spares_interrupts(self.series) else name
@@ -82,8 +80,7 @@ class Waiter:
         return spoken(self.name)
 
 
-@dataclass(frozen=True)
-class Lane:
+class Lane(NamedTuple):
     """The runs whose heap keeps the same thing waiting, the longest possible wait first."""
 
     quantity: Quantity
@@ -98,24 +95,24 @@ class Lane:
         return tuple((first, second) for first, second in pairwise(self.waiters) if alike(first, second))
 
 
+Lanes = Sequence[Lane]
+"""Those of one scenario."""
+
+
 def alike(first: Waiter, second: Waiter) -> bool:
     """True if the possible waits differ by no more than their budgets, or than placement does."""
     more, less = sorted((first.possible_ns, second.possible_ns), reverse=True)
     budgets = [waiter.wait.budget_ns for waiter in (first, second)]
     if None in budgets or more - less <= sum(budget for budget in budgets if budget is not None):
         return True
-    ranges = [
-        placed.headlines.get(SECTION.key)
-        for waiter in (first, second)
-        if (placed := waiter.series.run.placements) is not None
-    ]
-    if len(ranges) == 2 and ranges[0] and ranges[1]:
-        return ranges[0].meets(ranges[1])
+    range_of_first, range_of_second = (waiter.series.run.placed(SECTION) for waiter in (first, second))
+    if range_of_first and range_of_second:
+        return range_of_first.meets(range_of_second)
     accelerated = all(waiter.series.run.manifest.built_accelerated for waiter in (first, second))
     return more <= PLACED[accelerated] * less
 
 
-def lanes(series: Sequence[Series]) -> tuple[Lane, ...]:
+def lanes(series: Members) -> tuple[Lane, ...]:
     """The lanes that have runs: interrupts first, then tasks; each for one kind of work."""
     waiters = [waiter for member in series if (waiter := _waiter(member)) is not None]
     of_all = [_facts(waiter.series.run.manifest) for waiter in waiters]
@@ -131,12 +128,8 @@ def lanes(series: Sequence[Series]) -> tuple[Lane, ...]:
                 groups.setdefault(work, []).append(waiter)
         for group in groups.values():
             ordered = sorted(_pooled(group), key=lambda waiter: (-waiter.possible_ns, waiter.name))
-            apart = [
-                value if name == "board" else f"{name} {value}"
-                for name, value in _facts(group[0].series.run.manifest).items()
-                if len({facts.get(name) for facts in of_all}) > 1
-            ]
-            ordering.append(Lane(quantity, who, tuple(ordered), f" ({', '.join(apart)})" if apart else ""))
+            words = apart(_facts(group[0].series.run.manifest), of_all)
+            ordering.append(Lane(quantity, who, tuple(ordered), f" ({', '.join(words)})" if words else ""))
     return tuple(ordering)
 
 
@@ -155,7 +148,7 @@ def _pooled(waiters: Sequence[Waiter]) -> Iterator[Waiter]:
     for _, group in groupby(sorted(waiters, key=setting), setting):
         repeats = list(group)
         longest = max(repeats, key=lambda waiter: waiter.possible_ns)
-        yield replace(longest, repeats=len(repeats))
+        yield longest._replace(repeats=len(repeats))
 
 
 def _waiter(series: Series) -> Waiter | None:

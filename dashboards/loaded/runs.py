@@ -4,7 +4,7 @@ allocations by probes and by size, and its bounds.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
@@ -18,7 +18,7 @@ from base.run_folder import folder as names
 from base.run_folder import tables
 from base.run_folder.edges import EdgeList
 from base.run_folder.manifest import Bound, Manifest, Maximum, read_edges, read_manifest
-from base.run_folder.placements import Placements
+from base.run_folder.placements import Placements, Range
 from base.run_folder.placements import read as read_placements
 from base.run_folder.quantities import (
     CLEAR,
@@ -40,6 +40,7 @@ from base.run_folder.quantities import (
     UNINTERRUPTED,
     Quantity,
 )
+from base.run_index import configuration
 from scenarios.generators.sizes import FRAGMENTED, FRESH
 
 # Below this p, the test of independence says that the samples are not.
@@ -63,14 +64,14 @@ class LoadedRun:
     @cached_property
     def operations(self) -> pl.DataFrame:
         """Its table of operations. Raises RunError."""
-        return self._table("operations", tables.OPERATIONS)
+        return self._table("operations")
 
     @cached_property
     def interrupts(self) -> pl.DataFrame:
         """Its table of stimuli; `without_ticks` what a tick may have delayed has no latency. Raises
         RunError.
         """
-        return self._table("interrupts", tables.INTERRUPTS)
+        return self._table("interrupts")
 
     def look(self, name: str, *columns: str) -> pl.DataFrame:
         """These `columns` of the table `name`, which the run does not hold after it: the tables of
@@ -78,18 +79,15 @@ class LoadedRun:
         """
         table: pl.DataFrame | None = self.__dict__.get(name)
         if table is None:
-            needed = {*columns, *_ALWAYS_READ}
-            table = self._table(name, {name: of for name, of in _TABLES[name].items() if name in needed})
+            table = self._table(name, *columns, *_ALWAYS_READ)
         return table.select(columns)
 
-    def _table(self, name: str, columns: Mapping[str, pl.DataType]) -> pl.DataFrame:
+    def _table(self, name: str, *only: str) -> pl.DataFrame:
         """An empty one where a run that is not complete lacks it: such a run is shown."""
-        path = self.folder / f"{name}.parquet"
-        if not self.manifest.complete and not path.exists():
-            table = pl.DataFrame(schema=columns)
-        else:
-            read = tables.read_operations if name == "operations" else tables.read_interrupts
-            table = read(path, columns)
+        path, (every, read) = self.folder / f"{name}.parquet", _TABLES[name]
+        columns = {column: of for column, of in every.items() if not only or column in only}
+        missing = not self.manifest.complete and not path.exists()
+        table = pl.DataFrame(schema=columns) if missing else read(path, columns)
         if name == "operations":
             return table
         table = table.with_columns(pl.col("hit").cast(pl.Enum(tables.HITS)))
@@ -112,6 +110,11 @@ class LoadedRun:
         file = f"{parameters.get('trace')} (SHA-256 {parameters['trace_sha256']})"
         return f"The operations are those of the trace {file}, {share}{sizes}."
 
+    @property
+    def configuration(self) -> str:
+        """What every list calls it."""
+        return configuration(self.manifest)
+
     def check_tables(self) -> None:
         """Reads the tables now. Raises RunError."""
         _ = self.operations, self.interrupts, self.placements
@@ -128,6 +131,10 @@ class LoadedRun:
         once. Raises RunError.
         """
         return read_placements(self.folder)
+
+    def placed(self, quantity: Quantity) -> Range | None:
+        """The range of its worst case there; None where the image was linked once."""
+        return self.placements.headlines.get(quantity.key) if self.placements else None
 
     def budget(self, quantity: Quantity, term: str = "total") -> float | None:
         """A value is true to plus or minus this, in the quantity's unit; `overhead` is the part of
@@ -169,15 +176,6 @@ class LoadedRun:
         """Lets go of the tables and the capture: they are read again when they are asked for."""
         for name in _HEAVY & self.__dict__.keys():
             del self.__dict__[name]
-
-    @property
-    def worst_by_depth(self) -> pl.DataFrame:
-        """The worst critical section of an allocation at each depth, in ns on the wire.
-
-        Columns: `depth`, `wire_critical_ns`; a row for each depth, in order. Empty without depths.
-        """
-        table = self.by_depth.drop_nulls("wire_critical_ns")
-        return table.group_by("depth").agg(pl.col("wire_critical_ns").max()).sort("depth")
 
     @cached_property
     def waits(self) -> pl.DataFrame:
@@ -278,7 +276,10 @@ def leave_out_ticks(run: LoadedRun) -> LoadedRun:
     return replace(shown, manifest=manifest.model_copy(update=changed), notes=(*run.notes, words))
 
 
-_TABLES = {"operations": tables.OPERATIONS, "interrupts": tables.INTERRUPTS}
+_TABLES = {
+    "operations": (tables.OPERATIONS, tables.read_operations),
+    "interrupts": (tables.INTERRUPTS, tables.read_interrupts),
+}
 _ALWAYS_READ = ("seq", "kind", "hit", "tick", "task_tick", "isr_latency_ns", "task_latency_ns")
 """Columns by which a table is checked, and the ticks taken out."""
 _HEAVY = frozenset((*_TABLES, "edges", "measured_allocations", "waits"))
@@ -314,12 +315,11 @@ def shown(quantities: Sequence[Quantity], runs: Sequence[LoadedRun]) -> tuple[Qu
     Not every scenario measures its frees, and not every board counts instructions. Where no request
     was refused, those that were served are all there are, and have no rows of their own.
     """
-    had = {quantity.key for quantity in ALL if any(run.summary(quantity).n for run in runs)}
-    may_lack = {quantity.key for quantity in (INSTRUCTIONS, *SERVED, *REFUSED, *_OF_FREES)}
-    left_out = may_lack - had
-    if all(quantity.key in left_out for quantity in REFUSED):
-        left_out |= {quantity.key for quantity in SERVED}
-    return tuple(quantity for quantity in quantities if quantity.key not in left_out)
+    had = {quantity for quantity in ALL if any(run.summary(quantity).n for run in runs)}
+    left_out = {INSTRUCTIONS, *SERVED, *REFUSED, *_OF_FREES} - had
+    if left_out.issuperset(REFUSED):
+        left_out.update(SERVED)
+    return tuple(quantity for quantity in quantities if quantity not in left_out)
 
 
 def samples(run: LoadedRun, quantity: Quantity) -> pl.DataFrame:
@@ -329,27 +329,6 @@ def samples(run: LoadedRun, quantity: Quantity) -> pl.DataFrame:
     """
     table = run.operations if quantity.table == "operations" else run.interrupts
     return quantity.samples(table, table)
-
-
-def counted(runs: Sequence[LoadedRun]) -> list[pl.DataFrame] | None:
-    """The measured allocations of each run whose probes were counted.
-
-    None where none were, and for a ramp, whose own figure says it better.
-    """
-    tables = [run.measured_allocations.drop_nulls("probes") for run in runs]
-    ramp = any(table["depth"].is_not_null().any() for table in tables)
-    return None if ramp or not any(len(table) for table in tables) else tables
-
-
-def means(run: LoadedRun) -> pl.DataFrame:
-    """The mean cycles of the served allocations, a row for each number of probes, in order.
-
-    Columns: `probes`; `n`, how many there are; `critical` and `operation`, means of `dwt_cycles`
-    and `dwt_operation_cycles`.
-    """
-    served = run.measured_allocations.filter(pl.col("kind") == "A").drop_nulls("probes").group_by("probes")
-    table = served.agg(n=pl.len(), critical=pl.mean("dwt_cycles"), operation=pl.mean("dwt_operation_cycles"))
-    return table.sort("probes")
 
 
 def by_size(run: LoadedRun) -> pl.DataFrame:

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from html import escape
+from typing import NamedTuple
 
 from analysis.compare.boards import board_of
 from base.run_folder.manifest import Manifest
-from base.run_index import configuration
 from dashboards.caveats import CONTROL, LOCKS
 from dashboards.formatting import samplerate, spoken
 from dashboards.loaded.runs import LoadedRun
@@ -32,8 +32,7 @@ _SYMBOLS = ("circle", "square", "diamond", "triangle-up", "cross", "x", "star")
 _FIRST = ("seglist", "tlsf")
 
 
-@dataclass(frozen=True)
-class Style:
+class Style(NamedTuple):
     """`entry` is the run's place in the picker, from 0."""
 
     entry: int
@@ -75,6 +74,10 @@ class Series:
         return escape(self.name, quote=False)
 
 
+Members = Sequence[Series]
+"""The runs that a figure, a table or a page shows beside each other."""
+
+
 def by_scenario(runs: Sequence[LoadedRun]) -> dict[str, list[Series]]:
     """The runs by scenario, in the order of a reader's questions; runs in alphabetical order.
 
@@ -101,7 +104,7 @@ _QUESTIONS = ("mem_frag", "mem_stress", "worst", "sizes", "latency_sweep", "kern
 def _place(run: LoadedRun) -> tuple[object, ...]:
     scenario = run.manifest.scenario
     asked_first = _QUESTIONS.index(scenario) if scenario in _QUESTIONS else len(_QUESTIONS)
-    return asked_first, scenario, configuration(run.manifest), run.id
+    return asked_first, scenario, run.configuration, run.id
 
 
 def _names(runs: Sequence[LoadedRun]) -> list[tuple[str, str]]:
@@ -111,20 +114,25 @@ def _names(runs: Sequence[LoadedRun]) -> list[tuple[str, str]]:
     """
     options: dict[str, list[dict[str, str]]] = {}
     for run in runs:
-        options.setdefault(configuration(run.manifest), []).append(_options(run.manifest))
+        options.setdefault(run.configuration, []).append(_options(run.manifest))
     names = []
     for run in runs:
-        name = configuration(run.manifest)
-        apart = [
-            _spoken(option, value)
-            for option, value in _options(run.manifest).items()
-            if len({alike.get(option) for alike in options[name]}) > 1
-        ]
-        names.append(_short(f"{name} ({', '.join(apart)})" if apart else name))
+        name = run.configuration
+        words = apart(_options(run.manifest), options[name])
+        names.append(_short(f"{name} ({', '.join(words)})" if words else name))
     counts = Counter(names)
     return [
         (name if counts[name] == 1 else f"{name} {run.id}", verdict_suffix(run))
         for run, name in zip(runs, names, strict=True)
+    ]
+
+
+def apart(options: Mapping[str, str], among: Sequence[Mapping[str, str]]) -> list[str]:
+    """The options, as a reader says them, that are not the same `among` several."""
+    return [
+        _spoken(name, value)
+        for name, value in options.items()
+        if len({other.get(name) for other in among}) > 1
     ]
 
 
@@ -163,11 +171,6 @@ def verdict_suffix(run: LoadedRun) -> str:
     return "" if run.manifest.complete else f" ({run.manifest.verdict})"
 
 
-def has_control(series: Series) -> bool:
-    """True if a control interrupt came beside the stimulus."""
-    return series.run.manifest.stimulus.control_period_ticks > 0
-
-
 def counter_of(manifest: Manifest) -> str:
     """What counted the cycles of a run: DWT, or a timer where the core has none."""
     return board.counter if (board := board_of(manifest)) else "DWT"
@@ -178,7 +181,7 @@ def spares_interrupts(series: Series) -> bool:
     return series.run.manifest.locking == "scheduler"
 
 
-def caveats(series: Sequence[Series]) -> str:
+def caveats(series: Members) -> str:
     """A sentence for each lock among `series` other than the usual mask in BASEPRI."""
     sentences = []
     for locking, sentence in LOCKS.items():
@@ -189,6 +192,6 @@ def caveats(series: Sequence[Series]) -> str:
     return " ".join(sentences)
 
 
-def about_control(series: Sequence[Series]) -> str:
+def about_control(series: Members) -> str:
     """What the control interrupt shows; empty where none of the runs had one."""
-    return CONTROL if any(map(has_control, series)) else ""
+    return CONTROL if any(member.run.manifest.stimulus.control_period_ticks for member in series) else ""

@@ -21,9 +21,10 @@ from dashboards.formatting import grouped
 from dashboards.loaded.runs import ALL, LoadedRun
 from dashboards.loaded.series import Series
 from dashboards.page.templates import fragment, grid_of, terms
-from dashboards.waveforms import Window, interrupt_keys, operation_keys, windows_of, worst_key
+from dashboards.waveforms import Window, chosen, interrupt_keys, operation_keys, windows_of, worst_key
 from scenarios.operations import call_name, in_words
 
+Json = dict[str, Any]
 WORST_WAITS = 500
 """So many of the longest waits come before the shorter ones of the allocations."""
 
@@ -55,137 +56,124 @@ EDGES_IN_REPORT = 200_000
 WINDOWS_PER_RUN = 1_500
 
 
-def embed(series: Series, runs: int) -> dict[str, Any]:
+def embed(series: Series, runs: int) -> Json:
     """A run and its most telling samples by key, as many as a report of so many `runs` has room
     for.
     """
-    chosen: dict[str, Window] = {}
+    windows: dict[str, Window] = {}
     edges_left = EDGES_IN_REPORT // max(runs, 1)
     for key, window in windows_of(series.run, keys_by_interest(series)[:WINDOWS_PER_RUN]).items():
         edges_left -= len(window.sample)
         if edges_left < 0:
             break
-        chosen[key] = window
-    return {**run_of(series), **_instants(series.run, chosen)}
+        windows[key] = window
+    return _instants(series, windows)
 
 
-def sample_of(series: Series, key: str) -> dict[str, Any] | None:
+def sample_of(series: Series, key: str) -> Json | None:
     """A run and its one sample of this key, with the keys before and after it; None without one."""
     run, mark = series.run, "@" * key.startswith("@")
-    digits = key.removeprefix("@")
-    if not (digits.isascii() and digits.isdigit() and len(digits) <= 18):
+    number = key.removeprefix(mark)
+    numbers = (run.interrupts["sample"] if mark else run.operations["seq"]).unique().sort()
+    keys = operation_keys(numbers).to_list()
+    if number not in keys:
         return None
-    keys = (run.interrupts["sample"] if mark else run.operations["seq"]).unique().sort().to_list()
-    place = int(digits)
-    if place not in keys:
-        return None
-    at = keys.index(place)
+    at = keys.index(number)
     around = {"previous": keys[max(at - 1, 0) : at], "next": keys[at + 1 : at + 2]}
     return {
-        **run_of(series),
-        **_instants(run, windows_of(run, [key])),
+        **_instants(series, windows_of(run, [key])),
         "around": {step: f"{mark}{other}" for step, others in around.items() for other in others},
     }
 
 
-def run_of(series: Series) -> dict[str, Any]:
-    """The data of a run that instant.js needs to draw its samples. `budget_ns` is the widest of its
-    times: of the time between any two edges. Without any it is a sample at each end.
+def _instants(series: Series, windows: dict[str, Window]) -> Json:
+    """What instant.js needs to draw these samples of a run. `budget_ns` is the widest of its times:
+    of the time between any two edges. Without any it is a sample at each end.
+
+    The `samples` by key: `facts` as HTML, the sample of the `stimulus`, None where there is none,
+    the `window` as [start, end, zero, distances from row to row, word of each row], times in
+    samples, and the places of what explains it among those `explained`.
     """
     run = series.run
+    facts, explained = _facts(run, list(windows)), explanations(run)
+    instants: dict[str, Json] = {}
+    rows: list[Json] = []
+    for key, window in windows.items():
+        distances = np.diff(window.sample, prepend=window.start).tolist()
+        stimulus, words = facts[key]
+        own = explained.get(key, [])
+        instants[key] = {
+            "window": [window.start, window.end, window.zero, distances, window.word.tolist()],
+            "stimulus": stimulus,
+            "facts": terms(words),
+            "explained": [*range(len(rows), len(rows) + len(own))],
+        }
+        rows += own
     budgets = [run.budget(quantity) for quantity in ALL if quantity.unit == "ns"]
     return {
         "name": series.name,
-        "entry": series.style.entry,
         "colour": series.style.colour,
         "samplerate_hz": run.manifest.samplerate_hz,
         "budget_ns": max(filter(None, budgets), default=2 * run.manifest.resolution_ns),
         "folder": f"runs/{run.id}",
         "channels": list(run.edges.channels) if run.edges else [],
+        "samples": instants,
+        "explained": rows,
     }
 
 
-def _instants(run: LoadedRun, windows: dict[str, Window]) -> dict[str, Any]:
-    """The `samples` by key: `facts` as HTML, the sample of the `stimulus`, None where there is
-    none, the `window` as [start, end, zero, distances from row to row, word of each row], times in
-    samples, and the places of what explains it among those `explained`.
-    """
-    facts, explained = _facts(run, list(windows)), explanations(run)
-    instants: dict[str, dict[str, Any]] = {}
-    rows: list[dict[str, Any]] = []
-    for key, window in windows.items():
-        distances = np.diff(window.sample, prepend=window.start).tolist()
-        packed = [window.start, window.end, window.zero, distances, window.word.tolist()]
-        stimulus, words = facts[key]
-        own = explained.get(key, [])
-        instants[key] = {
-            "window": packed,
-            "stimulus": stimulus,
-            "facts": terms(" · ".join(words)),
-            "explained": [*range(len(rows), len(rows) + len(own))],
-        }
-        rows += own
-    return {"samples": instants, "explained": rows}
+_OF_OPERATION = {
+    "depth": "depth {}",
+    "trial": "trial {}",
+    "wire_critical_ns": "critical section {} ns{} on the wire",
+    "dwt_cycles": "{} cycles by DWT, within the marks",
+    "disagreement_cycles": "{} cycles apart beside the marks",
+    "probes": "{} probes",
+    "isr_latency_ns": "worst interrupt in it {} ns{}",
+    "live": "{} blocks live after it",
+    "bytes_in_use": "{} bytes in use",
+}
+_OF_STIMULUS = {"isr_latency_ns": "latency {} ns{}", "task_latency_ns": "task latency {} ns{}"}
+"""Facts by the column that tells them: its value, and behind it the error budget."""
 
 
-def _facts(run: LoadedRun, keys: list[str]) -> dict[str, tuple[int | None, list[str]]]:
+def _facts(run: LoadedRun, keys: list[str]) -> dict[str, tuple[int | None, str]]:
     """Of each operation its worst stimulus, what it was, and how long things took; of a stimulus
     outside of operations how long it waited.
     """
 
-    def measured(row: dict[str, Any], words: str, column: str, quantity: Quantity | None = None) -> list[str]:
-        if row.get(column) is None:
-            return []
-        budget = run.budget(quantity) if quantity else None
-        sure = "" if budget is None else f" ±{grouped(round(budget, 1))} ns"
-        return [words.format(grouped(round(row[column], 1)), sure)]
-
-    def placed(row: dict[str, Any], column: str) -> list[str]:
-        if row[column] is None:
-            return []
-        ms = row[column] * 1e3 / run.manifest.samplerate_hz
-        return [f"sample {row[column]:,}", f"{ms:,.3f} ms into the capture"]
+    def listed(row: Json, what: str, words: dict[str, str], *quantities: Quantity) -> tuple[int | None, str]:
+        """The budgets are those of `quantities`."""
+        parts, budgets = [what], {quantity.column: run.budget(quantity) for quantity in quantities}
+        for column in words:
+            if row[column] is not None:
+                budget = budgets.get(column)
+                sure = "" if budget is None else f" ±{grouped(round(budget, 1))} ns"
+                parts.append(words[column].format(grouped(round(row[column], 1)), sure))
+        if row["sample"] is not None:
+            ms = row["sample"] * 1e3 / run.manifest.samplerate_hz
+            parts += [f"sample {row['sample']:,}", f"{ms:,.3f} ms into the capture"]
+        return row["stimulus"], " · ".join(parts)
 
     latency = run.answered.group_by(seq="operation_seq").agg(
         pl.col("isr_latency_ns").max(), stimulus=pl.col("sample").sort_by("isr_latency_ns").last()
     )
-    seqs = [int(key) for key in keys if not key.startswith("@")]
-    operations = run.operations.filter(pl.col("seq").is_in(seqs)).join(latency, on="seq", how="left")
-    facts: dict[str, tuple[int | None, list[str]]] = {}
-    for row in operations.to_dicts():
+    operations, stimuli = chosen(run, keys)
+    facts: dict[str, tuple[int | None, str]] = {}
+    for row in operations.join(latency, on="seq", how="left").with_columns(sample="start_sample").to_dicts():
         name, what = "", in_words(row["kind"], row["size"])
         if row["kind"] == "K":
             name = call_name(row["size"])
             what = "empty critical section" if name == "empty" else f"{name}, a call of the kernel"
-        labelled = row["label"] and row["label"] != name
-        of = FREE_CRITICAL if row["kind"] == "F" else CRITICAL
-        facts[str(row["seq"])] = (
-            row["stimulus"],
-            [
-                what,
-                *([row["label"]] if labelled else measured(row, "depth {}", "depth")),
-                *measured(row, "trial {}", "trial"),
-                *measured(row, "critical section {} ns{} on the wire", "wire_critical_ns", of),
-                *measured(row, "{} cycles by DWT, within the marks", "dwt_cycles"),
-                *measured(row, "{} cycles apart beside the marks", "disagreement_cycles"),
-                *measured(row, "{} probes", "probes"),
-                *measured(row, "worst interrupt in it {} ns{}", "isr_latency_ns", LATENCY),
-                *measured(row, "{} blocks live after it", "live"),
-                *measured(row, "{} bytes in use", "bytes_in_use"),
-                *placed(row, "start_sample"),
-            ],
+        if row["label"] and row["label"] != name:
+            what, row["depth"] = f"{what} · {row['label']}", None
+        section = FREE_CRITICAL if row["kind"] == "F" else CRITICAL
+        facts[str(row["seq"])] = listed(row, what, _OF_OPERATION, section, LATENCY)
+    for row in stimuli.with_columns(stimulus="sample").to_dicts():
+        of, quantity = (
+            ("of the control interrupt", CONTROL) if row["control"] else ("outside any operation", LATENCY)
         )
-    samples = [int(key[1:]) for key in keys if key.startswith("@")]
-    for row in run.interrupts.filter(pl.col("sample").is_in(samples)).to_dicts():
-        facts[f"@{row['sample']}"] = (
-            row["sample"],
-            [
-                f"stimulus {'of the control interrupt' if row['control'] else 'outside any operation'}",
-                *measured(row, "latency {} ns{}", "isr_latency_ns", CONTROL if row["control"] else LATENCY),
-                *measured(row, "task latency {} ns{}", "task_latency_ns", TASK),
-                *placed(row, "sample"),
-            ],
-        )
+        facts[f"@{row['sample']}"] = listed(row, f"stimulus {of}", _OF_STIMULUS, quantity, TASK)
     return facts
 
 
@@ -196,11 +184,11 @@ _SHOWN = ("stack", "functions", "lines", "sources", "unknown")
 """By the HTML, and by nothing that is drawn."""
 
 
-def explanations(run: LoadedRun) -> dict[str, list[dict[str, Any]]]:
+def explanations(run: LoadedRun) -> dict[str, list[Json]]:
     """The explanations of each selection key, as in their files, and `html` to show beside what is
     drawn. A damaged file is left out.
     """
-    of_each: dict[str, list[dict[str, Any]]] = {}
+    of_each: dict[str, list[Json]] = {}
     for explanation in read_all(run.folder).values():
         packed = _limited(explanation.model_dump(exclude={"quantity", "maximum", "window", "moment"}))
         made_of = read_anatomy(run.folder, explanation.quantity)
@@ -218,7 +206,7 @@ def explanations(run: LoadedRun) -> dict[str, list[dict[str, Any]]]:
         else:
             of_key.append(packed | {"words": words})
     for packed in chain.from_iterable(of_each.values()):
-        more: dict[str, Any] = {}
+        more: Json = {}
         if "heap" in packed:
             sizes: dict[str, list[int]] = {"live": [], "free": [], "unknown": []}
             for piece in packed["heap"]["pieces"]:
@@ -232,10 +220,10 @@ def explanations(run: LoadedRun) -> dict[str, list[dict[str, Any]]]:
     return of_each
 
 
-def _tables(packed: dict[str, Any]) -> list[Grid]:
+def _tables(packed: Json) -> list[Grid]:
     """What took the time of a replay, part by part, and the calls that led there."""
 
-    def by(key: str, words: Callable[[dict[str, Any]], str]) -> list[list[str]]:
+    def by(key: str, words: Callable[[Json], str]) -> list[list[str]]:
         return [[words(row), grouped(row["cycles"]), grouped(row["executions"])] for row in packed[key]]
 
     per_cent = 100 / max(packed["cycles"], 1)

@@ -17,24 +17,21 @@ tailscope.figures = (() => {
 
   // As dashboards/page/templates.py packs: gzip in base64, unpacked once it is asked for.
   const unpacked = new Map();
-  async function unpack(packed) {
-    const bytes = Uint8Array.from(atob(packed.textContent.trim()), (letter) => letter.charCodeAt(0));
-    return new Response(new Blob([bytes]).stream().pipeThrough(new DecompressionStream("gzip"))).text();
-  }
   function text(id) {
-    if (!unpacked.has(id)) unpacked.set(id, unpack(document.getElementById(id)));
+    if (!unpacked.has(id)) {
+      const bytes = Uint8Array.from(atob(document.getElementById(id).textContent.trim()), (letter) => letter.charCodeAt(0));
+      unpacked.set(id, new Response(new Blob([bytes]).stream().pipeThrough(new DecompressionStream("gzip"))).text());
+    }
     return unpacked.get(id);
   }
-  // As it was before its columns were packed in place of its rows.
-  function rowsOf(value) {
-    if (value === null || typeof value !== "object") return value;
-    if (Array.isArray(value)) return typeof value[0] === "object" ? value.map(rowsOf) : value;
-    const isApart = typeof value.columns === "object", parts = Object.entries(isApart ? value.columns : value).map(([name, part]) => [name, rowsOf(part)]);
-    if (!isApart) return Object.fromEntries(parts);
-    const rows = parts[0][1].map((_, place) => Object.fromEntries(parts.map(([name, column]) => [name, column[place]])));
+  // A value as it was before its columns were packed in place of its rows.
+  function withRows(_, value) {
+    if (typeof value?.columns !== "object") return value;
+    const columns = Object.entries(value.columns);
+    const rows = columns[0][1].map((_, place) => Object.fromEntries(columns.map(([name, column]) => [name, column[place]])));
     return value.keys === null ? rows : Object.fromEntries(value.keys.map((key, place) => [key, rows[place]]));
   }
-  const json = async (id) => rowsOf(JSON.parse(await text(id)));
+  const json = async (id) => JSON.parse(await text(id), withRows);
 
   let library = null;
   // The plotting library, run once: packed in the page, or with its server.
@@ -44,7 +41,7 @@ tailscope.figures = (() => {
       const loaded = new Promise((done, fail) => {
         Object.assign(script, { onload: done, onerror: () => fail(new Error("The plotting library did not come.")) });
       });
-      Object.assign(script, packed ? { textContent: await unpack(packed) } : { src: "plotly.js" });
+      Object.assign(script, packed ? { textContent: await text("plotly") } : { src: "plotly.js" });
       document.head.append(script);
       if (!packed) await loaded;
     })();
@@ -53,12 +50,8 @@ tailscope.figures = (() => {
 
   // A copy of `value` with every colour of the theme in it.
   function resolve(value) {
-    if (typeof value === "string") {
-      return value.startsWith("var(") ? getComputedStyle(document.documentElement).getPropertyValue(value.slice(4, -1)).trim() : value;
-    }
-    if (Array.isArray(value)) return value.map(resolve);
-    if (value === null || typeof value !== "object") return value;
-    return Object.fromEntries(Object.entries(value).map(([name, part]) => [name, resolve(part)]));
+    const theme = getComputedStyle(document.documentElement);
+    return JSON.parse(JSON.stringify(value).replace(/"var\((--[\w-]+)\)"/g, (_, name) => `"${theme.getPropertyValue(name).trim()}"`));
   }
 
   // The line of a reader's limit, through each axis that has durations in µs: not that of a capture,
@@ -96,7 +89,7 @@ tailscope.figures = (() => {
     const { data, lit, figure } = element, own = chosenOf(figure.data);
     if (!isMany(own) || lit === entry) return;
     const at = [...data.keys()].filter((place) => [entry, lit].includes(data[place].meta?.entry));
-    const colours = (part) => at.map((place) => resolve(data[place].meta.entry === entry ? own[place][part]?.color : GREY));
+    const colours = (part) => resolve(at.map((place) => (data[place].meta.entry === entry ? own[place][part]?.color : GREY)));
     element.lit = entry;
     if (at.length) Plotly.restyle(element, { "line.color": colours("line"), "marker.color": colours("marker") }, at);
   }

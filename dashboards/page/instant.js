@@ -3,37 +3,30 @@
 tailscope.instant = (() => {
   const { copy, element, figures, number } = tailscope, data = JSON.parse(document.getElementById("data").textContent);
   const LANE = 1.45, LANE_PX = 34, CALL = 1;
+  const BARE = { ticks: "", showline: false, showgrid: false, fixedrange: true };
   const WENT = { loop: "var(--palette-1)", masked: "var(--palette-0)", exception: "var(--palette-3)", scheduler: "var(--palette-2)" };
   const HEAP = { live: "var(--ink)", free: "var(--heap-free)", unknown: "var(--off)" };
   const escaped = (text) => text.replace(/&/g, "&amp;").replace(/</g, "&lt;");
   const share = (cycles, whole) => `${number.format(cycles)} cycles, ${number.format((100 * cycles) / Math.max(whole, 1))} %`;
 
-  function titleOf(run, key) {
-    const what = key.startsWith("@") ? `stimulus at sample ${number.format(Number(key.slice(1)))}` : `operation ${key}`;
-    return `${run.name}: ${what}`;
-  }
-
   // A figure of this page: a box, drawn with the look of all figures.
-  function plotOf(traces, layout, className) {
-    const plot = element("div", undefined, `plot ${className}`);
-    Object.assign(plot, { tabIndex: 0, role: "group", ariaLabel: className === "wave" ? "Pins over time" : "The heap" });
-    plot.figure = { data: traces, layout: { template: { layout: data.look }, showlegend: false, ...layout } };
-    return plot;
+  function plotOf(traces, layout, className, ariaLabel) {
+    const figure = { data: traces, layout: { template: { layout: data.look }, ...layout } };
+    return Object.assign(element("div", undefined, `plot ${className}`), { tabIndex: 0, role: "group", ariaLabel, figure });
   }
 
   // Levels of one channel as [samples, levels]: its changes, and both ends.
   function levels([start, end, , distances, words], channel) {
     const samples = [], values = [];
-    let sample = start, last = -1;
+    let sample = start;
     distances.forEach((distance, i) => {
       sample += distance;
       const level = (words[i] >> channel) & 1;
-      if (level === last) return;
+      if (level === values.at(-1)) return;
       samples.push(sample);
       values.push(level);
-      last = level;
     });
-    return [[...samples, end], [...values, last]];
+    return [[...samples, end], [...values, values.at(-1)]];
   }
 
   // The lanes of all instants, one below the other: two lie on one time whose zero is the stimulus of
@@ -74,8 +67,8 @@ tailscope.instant = (() => {
     for (const { what, words, begin_cycle: begin, cycles: length } of parts) band(what, words, begin - parts[0].begin_cycle, length);
     for (const [begin, length] of loop?.stretches ?? []) band("loop", `the loop at ${loop.source || loop.place}`, begin, length);
     for (const { depth, name, begin_cycle: begin, cycles: length, own_cycles: own, source } of calls) {
-      const line = source ? `<br>most of it at ${source}${sources[source] ? `: ${sources[source]}` : ""}` : "";
-      const told = escaped(`${name}: ${share(length, cycles)}; ${number.format(own)} its own`) + escaped(line).replace("&lt;br>", "<br>");
+      const line = source && `<br>${escaped(`most of it at ${source}${sources[source] ? `: ${sources[source]}` : ""}`)}`;
+      const told = escaped(`${name}: ${share(length, cycles)}; ${number.format(own)} its own`) + line;
       rows.push({ depth: depth + 1, begin, length, color: "var(--wash)", text: escaped(name), told });
     }
     const deepest = Math.max(...rows.map(({ depth }) => depth)), of = (value) => rows.map(value);
@@ -94,17 +87,17 @@ tailscope.instant = (() => {
 
   // The waveforms, with two cursors that begin at the longest critical section or at what is explained,
   // if not where `seen` has them; `look` is told of others, and of a zoom.
-  function waveform(instants, seen, look) {
-    const lanes = lanesOf(instants), [{ run, sample }] = instants, known = sample.explained.filter(({ anatomy }) => anatomy);
+  function waveform(instants, known, seen, look) {
+    const lanes = lanesOf(instants), [{ run, sample }] = instants;
     if (known.length) addStrip(lanes, known[0]);
     const [first] = sample.explained, span = first?.start_sample === undefined ? null : [lanes.us(first.start_sample), lanes.us(first.end_sample)];
     const cursors = [...(numbers(seen.cursors) ?? span ?? lanes.section)], sampleUs = 1e6 / run.samplerate_hz;
-    const height = LANE - lanes.base;
     const plot = plotOf(lanes.traces, {
-      height: 70 + (LANE_PX * height) / LANE, hoverdistance: 40, margin: { t: 22, b: 44 }, annotations: lanes.annotations, uniformtext: { mode: "hide", minsize: 9 },
+      height: 70 + LANE_PX * (1 - lanes.base / LANE), hoverdistance: 40, margin: { t: 22, b: 44 }, annotations: lanes.annotations, uniformtext: { mode: "hide", minsize: 9 },
       xaxis: { title: { text: `time${lanes.aligned ? " since the stimulus" : ""} (µs)` }, range: numbers(seen.at) },
-      yaxis: { tickvals: lanes.ticks.map(([at]) => at), ticktext: lanes.ticks.map(([, name]) => name), range: [lanes.base + 1, LANE], showgrid: false, ticks: "", showline: false, fixedrange: true },
-    }, "wave");
+      yaxis: { tickvals: lanes.ticks.map(([at]) => at), ticktext: lanes.ticks.map(([, name]) => name), range: [lanes.base + 1, LANE], ...BARE },
+      showlegend: false,
+    }, "wave", "Pins over time");
     const bar = copy("cursors"), between = bar.querySelector(".between"), inputs = bar.querySelectorAll("input");
     inputs.forEach((input, which) => {
       input.step = sampleUs;
@@ -140,11 +133,13 @@ tailscope.instant = (() => {
     const { search } = anatomy ?? {}, visited = search?.visited ?? [];
     const where = (offset) => (search ? `0x${(search.region_address + offset).toString(16).padStart(8, "0")}` : number.format(offset));
     const told = (words, { offset, bytes }) => `${words}: ${number.format(bytes)} bytes at ${where(offset)}`;
-    const bars = (name, pieces, color, y) => ({
-      type: "bar", orientation: "h", name, base: pieces.map(({ offset }) => offset), x: pieces.map(({ bytes }) => bytes), y: pieces.map(() => y), width: 0.9,
-      marker: { color, line: { width: 0 } }, hovertext: pieces.map((piece) => told(name, piece)), hoverinfo: "text",
+    const traces = Object.entries(HEAP).map(([name, color]) => {
+      const pieces = heap.pieces.filter(({ what }) => what === name);
+      return {
+        type: "bar", orientation: "h", name, base: pieces.map(({ offset }) => offset), x: pieces.map(({ bytes }) => bytes), y: pieces.map(() => 0), width: 0.9,
+        marker: { color, line: { width: 0 } }, hovertext: pieces.map((piece) => told(name, piece)), hoverinfo: "text",
+      };
     });
-    const traces = Object.entries(HEAP).map(([what, color]) => bars(what, heap.pieces.filter((piece) => piece.what === what), color, 0));
     const noun = search?.blocks ? "block" : "read", down = 6 / Math.max(visited.length, 12);
     traces.push({
       name: "visited", mode: "lines+markers", x: visited.map(({ offset, bytes }) => offset + bytes / 2), y: visited.map((_, at) => -1 - at * down),
@@ -156,8 +151,8 @@ tailscope.instant = (() => {
     return plotOf(traces, {
       height: visited.length ? 260 : 130, showlegend: true, margin: { t: 40 }, barmode: "overlay",
       xaxis: { title: { text: search ? `bytes from ${where(0)}` : "bytes" }, range },
-      yaxis: { showticklabels: false, ticks: "", showline: false, showgrid: false, fixedrange: true, title: { text: "" } },
-    }, "heap-map");
+      yaxis: { showticklabels: false, ...BARE },
+    }, "heap-map", "The heap");
   }
 
   // Fills `box` with the instants, one or two of {run, sample, title}.
@@ -166,20 +161,15 @@ tailscope.instant = (() => {
     const known = explained.filter(({ anatomy }) => anatomy);
     const sentences = known.map(({ anatomy, words }) =>
       element("p", known.length > 1 ? `${words[0].toUpperCase()}${words.slice(1)}: ${anatomy.sentence}` : anatomy.sentence, "lead why"));
-    const facts = instants.map((instant) => {
-      const told = element("p", undefined, "facts");
-      told.innerHTML = instant.sample.facts;
-      return told;
-    });
+    const facts = instants.map(({ sample: { facts: innerHTML } }) => Object.assign(element("p", undefined, "facts"), { innerHTML }));
     const parts = explained.map((explanation) => {
-      const made = element("div");
-      made.innerHTML = explanation.html;
+      const made = Object.assign(element("div"), { innerHTML: explanation.html });
       made.querySelector(".heap-map")?.replaceWith(heapOf(explanation));
       return made;
     });
-    box.replaceChildren(...sentences, ...facts, ...waveform(instants, seen, look), ...parts,
+    box.replaceChildren(...sentences, ...facts, ...waveform(instants, known, seen, look), ...parts,
       element("p", `The whole capture in PulseView: ./lab pulseview ${run.folder} --worst`, "hint"));
     await figures.refresh();
   }
-  return { draw, titleOf };
+  return { draw };
 })();

@@ -30,7 +30,7 @@ const tailscope = {
     changed();
   });
   system.addEventListener("change", changed);
-  button.setAttribute("aria-pressed", String(isDark()));
+  changed();
 
   // The words of docs/reference/words.md: told on hover, and at a click, since a finger cannot hover.
   const meaning = tailscope.element("p", "", "meaning");

@@ -1,17 +1,19 @@
 // The report: which page is shown, of which scenario, with which runs. All of it stands in the
 // address: #/ramp?scenario=mem_frag&show=seglist&pin=tlsf, #/run/<id>, #/sample/<run>/<key>?at=0,40.
 (() => {
-  const { copy, element, figures, instant } = tailscope;
+  const { copy, element, figures, instant, number } = tailscope;
   const data = JSON.parse(document.getElementById("data").textContent);
   const main = document.querySelector("main"), picker = document.getElementById("picker"), unknown = document.getElementById("unknown");
-  const names = new Map(data.entries.map(({ entry, name }) => [entry, name]));
+  const names = new Map(data.scenarios.flatMap(({ runs }) => runs.map(({ entry, name }) => [entry, name])));
   // All pages one below the other, as paper has them.
   const ALL = "all";
   // So many runs are shown before anybody chose.
   const FIRST = 6;
   const POLL_MS = 2_000, ANSWER_MS = 60_000;
-  // What an instant has beside it; its zoom and its cursors, in µs.
-  const SEEN = ["beside", "at", "cursors"], UNSEEN = { at: "", cursors: "" };
+  // What an address says that leaves them out: the first scenario and the report's own limit, and of
+  // an instant nothing beside it, all of it, and cursors of no choice.
+  const UNSEEN = { at: "", cursors: "" }, ALONE = { beside: "", ...UNSEEN };
+  const USUAL = { scenario: data.scenarios[0]?.name, limit: data.limit, find: "", ...ALONE };
   let address = null, shown = [];
 
   function decoded(text) {
@@ -23,17 +25,14 @@
   }
 
   function read() {
-    const [path, query = ""] = location.hash.replace(/^#\/?/, "").split(/\?(.*)/s), asked = new URLSearchParams(query);
-    const [page, ...rest] = (path || (data.scenarios.length ? "overview" : data.everywhere[0])).split("/").map(decoded);
-    return { page, rest, scenario: asked.get("scenario") ?? data.scenarios[0]?.name, show: asked.getAll("show"), pin: asked.getAll("pin"),
-      limit: asked.get("limit") ?? data.limit, ...Object.fromEntries(["find", ...SEEN].map((name) => [name, asked.get(name) ?? ""])) };
+    const [path, query = ""] = location.hash.replace(/^#\/?/, "").split(/\?(.*)/s), texts = new URLSearchParams(query);
+    const [page, ...rest] = (path || data.everywhere[0]).split("/").map(decoded);
+    return { ...USUAL, ...Object.fromEntries(texts), page, rest, show: texts.getAll("show"), pin: texts.getAll("pin") };
   }
 
-  function write({ page, rest = [], scenario, show, pin, limit, ...texts }) {
+  function write({ page, rest = [], show, pin, ...texts }) {
     const query = new URLSearchParams([...show.map((name) => ["show", name]), ...pin.map((name) => ["pin", name])]);
-    if (scenario && scenario !== data.scenarios[0]?.name) query.set("scenario", scenario);
-    if (limit !== data.limit) query.set("limit", limit);
-    for (const name of ["find", ...page === "sample" ? SEEN : []]) if (texts[name]) query.set(name, texts[name]);
+    for (const name of Object.keys(USUAL)) if (texts[name] !== USUAL[name] && (page === "sample" || !(name in ALONE))) query.set(name, texts[name]);
     return `#/${[page, ...rest].map(encodeURIComponent).join("/")}${query.size ? `?${query}` : ""}`;
   }
 
@@ -51,10 +50,9 @@
 
   // What the server of a served report answers. Raises an Error with a sentence.
   async function ask(path) {
-    const search = location.search.slice(1);
     let answer;
     try {
-      answer = await fetch(search ? `${path}${path.includes("?") ? "&" : "?"}${search}` : path, { signal: AbortSignal.timeout(ANSWER_MS) });
+      answer = await fetch(`${path}${path.includes("?") ? "&" : "?"}${location.search.slice(1)}`, { signal: AbortSignal.timeout(ANSWER_MS) });
     } catch {
       throw new Error("The app has ended, or does not answer: start ./lab app again, and open the address that it prints.");
     }
@@ -91,22 +89,17 @@
   // What is shown before anybody chose: all where they are few, else the worst and the best of those
   // that keep the same waiting, interrupts or tasks.
   function first(entries) {
-    if (entries.length <= FIRST) return entries;
     // Not by Map.groupBy, which browsers of before late 2023 lack, Firefox ESR 115 among them.
-    return [...new Set(entries.map(({ who }) => who))].flatMap((who) => {
-      const lane = entries.filter((entry) => entry.who === who);
-      return [lane[0], lane.at(-1)];
-    });
+    const laneOf = ({ who }) => entries.filter((entry) => entry.who === who);
+    return entries.length <= FIRST ? entries : entries.filter((entry) => [laneOf(entry)[0], laneOf(entry).at(-1)].includes(entry));
   }
 
   // One chip for each run of the scenario, the worst first; what is chosen is drawn.
   function choose() {
-    const worst = scenarioOf(address.scenario)?.worst ?? {};
-    const entries = Object.keys(worst).map((entry) => ({ entry: Number(entry), name: names.get(Number(entry)), ...worst[entry] }));
-    entries.sort((a, b) => (b.ns ?? -1) - (a.ns ?? -1));
-    const named = (some) => data.entries.filter(({ name }) => some.includes(name)), asked = named(address.show);
+    const entries = scenarioOf(address.scenario)?.runs ?? [];
+    const named = (some) => [...names.keys()].filter((entry) => some.includes(names.get(entry))), asked = named(address.show);
     figures.chosen = address.page === ALL && !asked.length ? null
-      : new Set([...asked.length ? asked : first(entries), ...named(address.pin)].map(({ entry }) => entry));
+      : new Set([...asked.length ? asked : first(entries).map(({ entry }) => entry), ...named(address.pin)]);
     picker.hidden = address.page === ALL || !shown.some((section) => section.dataset.scenario && section.querySelector(".plot"));
     picker.querySelector(".count").textContent = `${entries.filter(({ entry }) => figures.chosen?.has(entry)).length} of ${entries.length} shown`;
     const { entry: focused, pin: pinning } = document.activeElement?.dataset ?? {}, search = picker.querySelector("input");
@@ -132,8 +125,7 @@
         const now = new Set(figures.chosen);
         if (!now.delete(entry)) now.add(entry);
         // The second click of two is the whole choice.
-        if (detail > 1 || shiftKey) alter({ show: [name] });
-        else alter({ show: [...now].map((other) => names.get(other)), pin: pins });
+        alter(detail > 1 || shiftKey ? { show: [name] } : { show: [...now].map((other) => names.get(other)), pin: pins });
       });
       return pair;
     }));
@@ -179,7 +171,7 @@
     document.getElementById("scenario").value = address.scenario;
     const heading = shown[0].querySelector("h2")?.textContent ?? "";
     document.title = [heading, shown[0].dataset.scenario, "Tailscope"].filter(Boolean).join(" · ");
-    const others = [...address.show, ...address.pin].filter((name) => !data.entries.some((entry) => entry.name === name));
+    const others = [...address.show, ...address.pin].filter((name) => ![...names.values()].includes(name));
     note(others.length ? `This report has no run named ${others.join(", ")}.` : "");
   }
 
@@ -198,7 +190,8 @@
           "operations and interrupts of this run; the whole capture is in the run folder.");
     }
     const { explained, ...sample } = run.samples[key];
-    return { run, sample: { ...sample, explained: explained.map((place) => run.explained[place]) }, title: instant.titleOf(run, key) };
+    const what = key.startsWith("@") ? `stimulus at sample ${number.format(key.slice(1))}` : `operation ${key}`;
+    return { run, sample: { ...sample, explained: explained.map((place) => run.explained[place]) }, title: `${run.name}: ${what}` };
   }
 
   async function samplePage(section, [id = "", key = ""]) {
@@ -215,9 +208,9 @@
     }
     section.querySelector(".of-run").href = write({ ...address, page: "run", rest: [id] });
     // The other runs of the scenario, each with its longest wait, to lay beside this instant.
-    const others = Object.entries(scenarioOf(address.scenario)?.worst ?? {}).filter(([, { instant: [run] }]) => run && run !== id);
+    const others = (scenarioOf(address.scenario)?.runs ?? []).filter(({ instant: [run] }) => run && run !== id);
     const select = document.getElementById("beside");
-    select.replaceChildren(new Option("nothing", ""), ...others.map(([entry, { told, instant: where }]) => new Option(`${names.get(Number(entry))}, ${told}`, where.join("/"))));
+    select.replaceChildren(new Option("nothing", ""), ...others.map(({ name, told, instant: where }) => new Option(`${name}, ${told}`, where.join("/"))));
     select.value = address.beside;
     select.parentElement.hidden = !others.length;
     const slash = address.beside.lastIndexOf("/");
@@ -227,8 +220,8 @@
 
   async function show() {
     address = read();
-    const moment = address, [id = ""] = address.rest;
-    if (["run", "sample"].includes(address.page) && Object.hasOwn(data.scenario_of, id)) address.scenario = data.scenario_of[id];
+    const moment = address, own = data.scenarios.find(({ runs }) => runs.some(({ id }) => id === address.rest[0]));
+    if (own && ["run", "sample"].includes(address.page)) address.scenario = own.name;
     try {
       const found = await sections();
       if (moment !== address) return;  // the reader went on meanwhile
@@ -257,8 +250,8 @@
     const { run: of, runs } = point.data.meta ?? {}, run = of ?? runs?.[point.pointNumber];
     const plot = event.target.closest(".plot");
     if (plot.nearest) return plot.nearest(point.x);
-    const key = Array.isArray(point.customdata) ? point.customdata[0] : point.customdata ?? point.x;
-    if (run) location.hash = write({ ...address, ...UNSEEN, page: "sample", rest: [run, String(key)] });
+    const [key] = [point.customdata ?? point.x].flat();
+    if (run) location.hash = write({ ...address, ...UNSEEN, page: "sample", rest: [run, key] });
   };
 
   document.getElementById("scenario").addEventListener("change", ({ target }) => {
@@ -293,10 +286,9 @@
       alone.href = `?${query}#/overview`;
     }
     for (const row of rows) {
-      const id = decodeURIComponent(row.querySelector('th a[href^="#/run/"]')?.hash.slice(6) ?? ""), choice = element("input");
+      const id = decodeURIComponent(row.querySelector('th a[href^="#/run/"]')?.hash.slice(6) ?? "");
       if (!id) continue;
-      choice.type = "checkbox";
-      choice.checked = picked.has(id);
+      const choice = Object.assign(element("input"), { type: "checkbox", checked: picked.has(id) });
       choice.setAttribute("aria-label", `Choose ${id}`);
       choice.addEventListener("change", () => {
         if (choice.checked) picked.add(id); else picked.delete(id);

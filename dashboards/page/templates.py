@@ -10,11 +10,10 @@ import base64
 import gzip
 import json
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import cache
 from math import inf
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
@@ -51,6 +50,14 @@ def columns(value: Any) -> Any:
     return {"columns": apart, "keys": [*value] if isinstance(value, dict) else None}
 
 
+def terms(text: str, prose: bool = False) -> Markup:
+    """`text` with the words of the glossary underlined."""
+    return Markup().join(
+        Markup('<dfn class="term" title="{}">{}</dfn>').format(means, piece) if means else piece
+        for piece, means in marked(text, prose=prose)
+    )
+
+
 _FOLDER = Path(__file__).parent
 _TEMPLATES = Environment(
     loader=FileSystemLoader(_FOLDER),
@@ -65,19 +72,10 @@ _TEMPLATES.policies["json.dumps_kwargs"] = {"separators": (",", ":"), "allow_nan
 _TEMPLATES.globals.update(
     kind_of=lambda block: type(block).__name__,
     infinite=inf,
-    packed=lambda chart: pack(chart.figure.to_json()),
-    csv=lambda grid: grid.frame().write_csv(),
-    terms=lambda text, prose=False: terms(text, prose=prose),
+    pack=pack,
+    terms=terms,
     number=lambda value: grouped(round(value, 1)),
 )
-
-
-def terms(text: str, *, prose: bool = False) -> Markup:
-    """`text` with the words of the glossary underlined."""
-    return Markup().join(
-        Markup('<dfn class="term" title="{}">{}</dfn>').format(means, piece) if means else piece
-        for piece, means in marked(text, prose=prose)
-    )
 
 
 DRAWING = ("page.js", "figures.js")
@@ -119,8 +117,7 @@ def _plotly() -> str:
     return pack(get_plotlyjs())
 
 
-@dataclass(frozen=True)
-class Sheet:
+class Sheet(NamedTuple):
     """A page of figures and tables of its own, by sheet.html: the document's `title` and a
     `headline`; `remarks` must be known to read the figures; the `explanation` stands below the
     tables.
@@ -149,7 +146,6 @@ class Sheet:
 def grid_of(key: str, table: TextTable, legend: str = "") -> Grid:
     """The table for a page."""
     first, *others = table.headings
-    columns = tuple(Column(words, words, place in table.numbers) for place, words in enumerate(others, 1))
-    lines = (Line(name, tuple(Cell(text, text) for text in rest)) for name, *rest in table.lines)
-    group = Group("", tuple(lines))
-    return Grid(key, table.title, columns, (group,), names=first, legend=legend, pinned=0)
+    columns = [Column(words, words, place in table.numbers) for place, words in enumerate(others, 1)]
+    lines = [Line(name, [Cell(text, text) for text in rest]) for name, *rest in table.lines]
+    return Grid(key, table.title, columns, [Group("", lines)], names=first, legend=legend, pinned=0)

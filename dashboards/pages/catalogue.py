@@ -7,15 +7,13 @@ scenario takes the series of its runs, and is None where the scenario has nothin
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Mapping
 
 from analysis.compare.boards import MEANING, Across, group, on_board
 from analysis.compare.boards import tables as board_tables
 from base.run_folder.folder import EDGES
 from base.run_folder.manifest import VIRTUAL_BOARD
 from base.run_folder.quantities import CRITICAL, FREE_CRITICAL, HIT, LATENCY, PROBES, SECTION, TASK
-from base.run_index import configuration
 from dashboards import placements, tables
 from dashboards.answer import answer, recommended, standings, under_limits
 from dashboards.blocks import (
@@ -37,7 +35,7 @@ from dashboards.formatting import microseconds
 from dashboards.headline import facts, headline, holders
 from dashboards.loaded.lanes import lanes
 from dashboards.loaded.runs import bounds_sentence
-from dashboards.loaded.series import Series, counter_of
+from dashboards.loaded.series import Members, Series, counter_of
 from dashboards.page.templates import grid_of
 
 TITLES = {
@@ -58,12 +56,7 @@ TITLES = {
 _MOST_OF_A_WARNING = 90
 
 
-def believed(page: Page, series: Sequence[Series]) -> Page:
-    """The page with a line on whether to believe the runs it is of."""
-    return replace(page, belief=belief(series))
-
-
-def belief(series: Sequence[Series]) -> Belief | None:
+def belief(series: Members) -> Belief | None:
     """How many runs are complete, what they warn of, how far the witnesses differ, the budget and
     the board.
 
@@ -99,10 +92,10 @@ def belief(series: Sequence[Series]) -> Belief | None:
         said.append(Fact("without what a tick may have delayed", "run", without[0]))
     virtual = sum(VIRTUAL_BOARD in manifest.tools for manifest in manifests)
     said.append(Fact(f"{virtual} of {len(series)} on the virtual board", "agreement"))
-    return Belief("red" if doubtful else "amber" if warned else "green", tuple(said))
+    return Belief("red" if doubtful else "amber" if warned else "green", said)
 
 
-def agreement(series: Sequence[Series]) -> Page:
+def agreement(series: Members) -> Page:
     """Tables of agreement and error budget, and the differences of the runs whose witnesses differ
     by more than a cycle, the least that DWT can tell.
     """
@@ -123,13 +116,13 @@ def agreement(series: Sequence[Series]) -> Page:
     return Page("agreement", TITLES["agreement"], (lead,), blocks)
 
 
-def comparison(series: Sequence[Series]) -> Page:
+def comparison(series: Members) -> Page:
     """The table of one scenario."""
     lead = ("Choose a maximum to see its instant.",)
     return Page("comparison", TITLES["comparison"], lead, (tables.comparison(series),))
 
 
-def boards(series: Sequence[Series]) -> Page | None:
+def boards(series: Members) -> Page | None:
     """The tables of each allocator that ran on two boards or more. None without any."""
     lines = (on_board(member.run.id, member.run.manifest, member.run.operations) for member in series)
     groups = group(line for line in lines if line is not None)
@@ -143,15 +136,15 @@ def boards(series: Sequence[Series]) -> Page | None:
 def _page(
     key: str,
     lead: str,
-    series: Sequence[Series],
-    *figures: Callable[[Sequence[Series]], Chart | None],
+    series: Members,
+    *figures: Callable[[Members], Chart | None],
 ) -> Page | None:
     """The figures that have something to show. None without any."""
     blocks = present(*(figure(series) for figure in figures))
     return Page(key, TITLES[key], (lead,), blocks) if blocks else None
 
 
-def distributions(series: Sequence[Series]) -> Page | None:
+def distributions(series: Members) -> Page | None:
     """Survival curves, latencies by what they met, and cycles by size."""
     return _page(
         "distributions",
@@ -162,13 +155,13 @@ def distributions(series: Sequence[Series]) -> Page | None:
     )
 
 
-def phase(series: Sequence[Series]) -> Page | None:
+def phase(series: Members) -> Page | None:
     """Latency against phase, and who masks. None without a sweep."""
     lead = "Stimuli met each call at phases all through it."
     return _page("phase", lead, series, interrupts.masking_by_call, interrupts.latency_by_phase)
 
 
-def ramp(series: Sequence[Series]) -> Page | None:
+def ramp(series: Members) -> Page | None:
     """Cost and latency against depth, or without depths against probes. None without either."""
     return _page(
         "ramp",
@@ -184,12 +177,9 @@ def run(series: Series, *, whole: bool = True) -> Page:
     loaded, manifest = series.run, series.run.manifest
     bound, folder = bounds_sentence(loaded), f"runs/{loaded.id}"
     # Where its operations are from, why it is not complete, its warnings.
-    sentences = (
-        *(() if (loaded.folder / EDGES).exists() else (f"{EDGES} is missing: there are no waveforms.",)),
-        *((loaded.origin,) if loaded.origin else ()),
-        *(*manifest.reasons, *loaded.notes, *manifest.warnings),
-        *((f"{bound}.",) if bound else ()),
-    )
+    missing = "" if (loaded.folder / EDGES).exists() else f"{EDGES} is missing: there are no waveforms."
+    reasons = (*manifest.reasons, *loaded.notes, *manifest.warnings)
+    sentences = tuple(filter(None, (missing, loaded.origin, *reasons, bound and f"{bound}.")))
     elsewhere = (
         f"PulseView, at the worst instant: ./lab pulseview {folder} --worst",
         f"HdrHistogram's plotter: ./lab histograms {folder}",
@@ -202,12 +192,12 @@ def run(series: Series, *, whole: bool = True) -> Page:
         Prose("Open it elsewhere", elsewhere, listed=True, folded=True),
         Verbatim("run.json", json.dumps(manifest.as_json(), indent=2, ensure_ascii=False)) if whole else None,
     )
-    what = f"{manifest.scenario} with {configuration(manifest)} on {manifest.board}"
+    what = f"{manifest.scenario} with {loaded.configuration} on {manifest.board}"
     lead = (f"{what}. The run is {manifest.verdict}.", f"Its folder: {loaded.id}.")
     return Page("run", series.name, lead, blocks)
 
 
-def overview(scenarios: Mapping[str, Sequence[Series]]) -> Page:
+def overview(scenarios: Mapping[str, Members]) -> Page:
     """Which allocator to take; then for each scenario who waits how long, and what else to know."""
     ordered = {scenario: lanes(series) for scenario, series in scenarios.items()}
     among = standings(ordered)
@@ -246,25 +236,26 @@ _LEGEND = (
 )
 
 
-def _possible_ns(series: Series) -> float:
+def possible_ns(series: Series) -> float:
+    """The longest wait that the run shows to be possible; 0 for none."""
     wait = series.run.manifest.possible_wait
     return wait.ns if wait else 0
 
 
-def matrix(scenarios: Mapping[str, Sequence[Series]]) -> Page:
+def matrix(scenarios: Mapping[str, Members]) -> Page:
     """Every allocator in every scenario, the longest possible wait first."""
     every = [member for series in scenarios.values() for member in series]
     groups = []
     for scenario, series in scenarios.items():
         shared = [tables.among(quantity, series, every) for quantity in _WORST]
         lines = []
-        for member in sorted(series, key=_possible_ns, reverse=True):
+        for member in sorted(series, key=possible_ns, reverse=True):
             manifest = member.run.manifest
             maxima = (tables.worst(member, among, brief=True) for among in shared)
             footprint, memory = manifest.footprint, manifest.memory
             why = memory.why_not or "" if memory else ""
             used, lost = (
-                replace(tables.number(getattr(memory, name, None)), why=why)
+                tables.number(getattr(memory, name, None))._replace(why=why)
                 for name in ("used_bytes", "fragmentation_percent")
             )
             bytes_of = (
@@ -272,30 +263,30 @@ def matrix(scenarios: Mapping[str, Sequence[Series]]) -> Page:
             )
             cells = (*maxima, tables.possible(member), used, *bytes_of, lost)
             lines.append(tables.line_of(member, cells))
-        groups.append(Group(scenario, tuple(lines)))
+        groups.append(Group(scenario, lines))
     # Above a column stands the error that all rows share.
     maxima_columns = (
-        replace(column, note=tables.among(quantity, every).budget) for quantity, column in _WORST.items()
+        column._replace(note=tables.among(quantity, every).budget) for quantity, column in _WORST.items()
     )
     of_placements = (words for series in scenarios.values() for words in placements.undecided(series))
     legend = " ".join((_LEGEND, *of_placements))
     columns = (*maxima_columns, *_MATRIX_COLUMNS)
-    grid = Grid("matrix", "Worst case by allocator and scenario", columns, tuple(groups), legend=legend)
+    grid = Grid("matrix", "Worst case by allocator and scenario", columns, groups, legend=legend)
     return Page("matrix", TITLES["matrix"], (), (grid,))
 
 
-OF_ALL: dict[str, Callable[[Mapping[str, Sequence[Series]]], Page]] = {
+OF_ALL: dict[str, Callable[[Mapping[str, Members]], Page]] = {
     page.__name__: page for page in (overview, matrix)
 }
 """Pages on all scenarios at once, by key."""
 
-OF_SCENARIO: dict[str, Callable[[Sequence[Series]], Page | None]] = {
+OF_SCENARIO: dict[str, Callable[[Members], Page | None]] = {
     page.__name__: page for page in (comparison, boards, ramp, phase, distributions, agreement)
 }
 """Pages on one scenario, by its runs. None where the scenario has nothing of it."""
 
 
-def offered(series: Sequence[Series]) -> list[str]:
+def offered(series: Members) -> list[str]:
     """The keys of the pages that a scenario has something for, as far as run.json tells."""
     manifests = [member.run.manifest for member in series]
     probes, critical, latency = (

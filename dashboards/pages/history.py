@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping
-from dataclasses import dataclass
 from html import escape
 from itertools import cycle, pairwise
-from typing import Any
+from typing import Any, NamedTuple
 
 import plotly.graph_objects as go
 import polars as pl
@@ -16,7 +15,7 @@ from dashboards.blocks import Cell, Chart, Column, Grid, Group, Line, Page, Samp
 from dashboards.figures.chart import Y_US, legended
 from dashboards.loaded.lanes import PLACED
 from dashboards.loaded.series import SHADES
-from dashboards.tables import plain
+from dashboards.tables import number, plain
 
 _MAX, _BUDGET, _KEY = (f"{SECTION.key}_{name}" for name in ("max", "budget", "key"))
 _HEIGHT_PX = 380
@@ -38,8 +37,7 @@ Row = Mapping[str, Any]
 """A run as the index has it."""
 
 
-@dataclass(frozen=True)
-class Change:
+class Change(NamedTuple):
     """Two runs of one setting, one after the other, that differ by more than their error."""
 
     before: Row
@@ -83,10 +81,10 @@ def history(table: pl.DataFrame, linked: Collection[str] | None = None) -> Page 
         by_scenario.setdefault(runs[0]["scenario"], []).append(runs)
     if not by_scenario:
         return None
-    groups = tuple(
-        Group(scenario, tuple(_line(change, there) for runs in several for change in changes(runs)))
+    groups = [
+        Group(scenario, [_line(change, there) for runs in several for change in changes(runs)])
         for scenario, several in by_scenario.items()
-    )
+    ]
     count = sum(len(group.lines) for group in groups)
     legend = _LEGEND.format(off=PLACED[False], on=PLACED[True])
     grid = Grid("changes", "Changes", _COLUMNS, groups, legend=legend) if count else None
@@ -103,10 +101,10 @@ def _line(change: Change, there: Collection[str]) -> Line:
     for row in (change.after, change.before):
         sample = Sample(row["id"], row[_KEY]) if row[_KEY] is not None and row["id"] in there else None
         cells.append(plain(row[_MAX], "ns", sample=sample))
-    cells.append(Cell(f"{change.factor:.3f}", change.factor))
+    cells.append(number(change.factor, "{:.3f}"))
     cells += [Cell(text, text) for text in (change.why, change.before["id"], change.after["id"])]
     run = change.after
-    return Line(run["configuration"], tuple(cells), run_id=run["id"] if run["id"] in there else "")
+    return Line(run["configuration"], cells, run_id=run["id"] if run["id"] in there else "")
 
 
 def _chart(scenario: str, several: list[list[Row]], there: Collection[str]) -> Chart:
@@ -139,4 +137,4 @@ def _chart(scenario: str, several: list[list[Row]], there: Collection[str]) -> C
         "the flash does. A point opens its run's worst instant."
     )
     counted = f"n = {sum(map(len, several))} complete runs of {len(several)} settings"
-    return Chart(f"history-{scenario}", f"{scenario}, from run to run", counted, explanation, (), figure)
+    return Chart(f"history-{scenario}", f"{scenario}, from run to run", counted, explanation, figure)

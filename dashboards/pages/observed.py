@@ -46,11 +46,11 @@ def observed(identity: str, manifest: ObservedManifest) -> Page:
             longest, *others = (getattr(summary, statistic) for statistic in _SHOWN)
             cells = (plain(longest, "ns", sign=summary.at_least), *(plain(value, "ns") for value in others))
             lines.append(Line(name, (*cells, number(summary.n))))
-        groups += [Group(words, tuple(lines))] if lines else []
-    grid = Grid("observed", "What the pins did", _COLUMNS, tuple(groups), names="channel")
+        groups += [Group(words, lines)] if lines else []
+    grid = Grid("observed", "What the pins did", _COLUMNS, groups, names="channel")
     text = json.dumps(manifest.model_dump(mode="json", by_alias=True), indent=2, ensure_ascii=False)
     blocks = present(
-        Prose("What to know", tuple(sentences), listed=True) if sentences else None,
+        Prose("What to know", sentences, listed=True) if sentences else None,
         grid if groups else None,
         Verbatim("run.json", text),
     )
