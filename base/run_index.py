@@ -49,8 +49,8 @@ def index(folder: Path) -> pl.DataFrame:
     """
     if not folder.is_dir():
         raise RunError(f"{folder}: is no folder; name the one that holds the runs.")
-    table = pl.DataFrame(list(_rows(folder.resolve())), schema=COLUMNS, orient="row")
-    return table.sort("time", "id", descending=True, nulls_last=True)
+    rows = list(_rows(folder.resolve()))
+    return pl.DataFrame(rows, COLUMNS, orient="row").sort("time", "id", descending=True, nulls_last=True)
 
 
 def _rows(folder: Path) -> Iterator[Mapping[str, Any]]:
@@ -123,9 +123,9 @@ def _row(folder: Path, identity: str, _status: tuple[int, int] | None) -> Mappin
     path = folder / names.MANIFEST
     row: dict[str, Any] = {"id": identity, "time": _time(folder, folder if _status is None else path)}
     if _status is None:
-        problem = names.no_manifest(Path(identity))
+        row |= {"state": "unfinished", "problem": names.no_manifest(Path(identity))}
         name = names.RunName.of(folder)
-        return row | {"state": "unfinished", "problem": problem} | (name._asdict() if name else {})
+        return row | name._asdict() if name else row
     try:
         names.check_members(folder)
         if not names.is_observed(folder):

@@ -322,8 +322,8 @@ def worst_sentence(worst: Worst) -> str:
 
 def by(worst: Worst) -> str:
     """`−0.88 µs, −2.5 %`."""
-    change, percent = signed(worst.change or 0, worst.quantity.unit), worst.percent
-    change += spaced(worst.quantity.unit)
+    unit, percent = worst.quantity.unit, worst.percent
+    change = signed(worst.change or 0, unit) + spaced(unit)
     if percent is None:
         return change
     text = f"{percent:+,.1f}" if abs(percent) >= 0.1 else f"{percent:+.1g}"

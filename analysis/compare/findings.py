@@ -99,8 +99,9 @@ def join(a: Run, b: Run) -> pl.DataFrame:
 
 def met_otherwise() -> pl.Expr:
     """True in a row of join() if more or fewer interrupts met the operation in B than in A."""
-    hits = ("isr_hits", "control_hits")
-    return pl.any_horizontal(pl.col(f"{name}_of_a") != pl.col(f"{name}_of_b") for name in hits)
+    return pl.any_horizontal(
+        pl.col(f"{name}_of_a") != pl.col(f"{name}_of_b") for name in ("isr_hits", "control_hits")
+    )
 
 
 def compare_operations(a: Run, b: Run, allowed: Mapping[str, float]) -> Operations:

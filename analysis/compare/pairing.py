@@ -83,8 +83,10 @@ def find(path: Path) -> SideRuns:
 
 def _below(path: Path) -> list[Path]:
     """The run folders directly below, in order of start."""
-    folders = {file.parent for name in _OF_A_RUN for file in path.glob(f"*/{name}")}
-    return sorted(folders, key=lambda folder: (began(folder.resolve().name), folder))
+    return sorted(
+        {file.parent for name in _OF_A_RUN for file in path.glob(f"*/{name}")},
+        key=lambda folder: (began(folder.resolve().name), folder),
+    )
 
 
 def _read(folder: Path) -> Stored:

@@ -218,5 +218,5 @@ def compare(folder: Path, tell: Tell = lambda _: None, allocator: Path | None = 
     if len(board.manifest.firmware.elf_sha256) != _SHA256_DIGITS:
         raise TwinError(f"{folder} does not tell which firmware ran: it has no twin; run the scenario again.")
     elf = elf_of(board.manifest, allocator)
-    bench = Bench(board, lambda shift: moved_elf_of(board.manifest, shift) if shift else elf, tell)
-    return Comparison(**vars(try_all(bench)), folder=folder, board=board)
+    trials = try_all(Bench(board, lambda shift: moved_elf_of(board.manifest, shift) if shift else elf, tell))
+    return Comparison(**vars(trials), folder=folder, board=board)

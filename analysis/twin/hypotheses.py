@@ -130,8 +130,8 @@ def _tried(bench: Bench, assumed: Assumed, left: pl.DataFrame) -> Iterator[Hypot
         # A slow clock takes more samples for a cycle.
         ppm, doubt = (clock.ratio - 1) * 1e6, clock.uncertainty * 1e6
         words = f"the board's clock runs {abs(ppm):.1f} ± {doubt:.1f} ppm {'slow' if ppm > 0 else 'fast'}"
-        further = replace(assumed, ratio=clock.ratio)
-        yield _judged(bench, "clock", f"{words} against the analyzer", further, left)
+        words += " against the analyzer"
+        yield _judged(bench, "clock", words, replace(assumed, ratio=clock.ratio), left)
     cycles_differ = not beyond(left).filter(pl.col("quantity").is_in(CYCLES)).is_empty()
     apart = None
     if cycles_differ and assumed.flash_acr is None and claimed is not None:
@@ -168,7 +168,7 @@ def _judged(bench: Bench, key: str, words: str, assumed: Assumed, left: pl.DataF
     left_over = [
         _WORST if not had[key] else min(has[key] / had[key], _WORST) for key in had if had[key] or has[key]
     ]
-    removed = 1 - sum(left_over) / len(left_over) if left_over else 0.0
+    removed = 1 - sum(left_over) / len(left_over)
     if key == "phase":
         # It leaves values out, so the cycles of the rest must agree, and be enough.
         first, before = (rows.filter(quantity=CYCLES[0]).height for rows in (after, left))

@@ -38,8 +38,7 @@ class Counted(OfArrays):
 
     def summary(self, unit: float) -> Summary:
         """The summary of all values, times `unit`: that of summarise() where `bin` is 1."""
-        statistics = statistics_of((self.values * unit).tolist(), self.counts.tolist())
-        summary = Summary(**statistics, open=0)
+        summary = Summary(**statistics_of((self.values * unit).tolist(), self.counts.tolist()), open=0)
         if self.least is None or self.greatest is None:
             return summary
         return summary.model_copy(update={"min": self.least * unit, "max": self.greatest * unit})

@@ -87,8 +87,7 @@ class EdgeList(OfArrays):
 
         Raises CaptureError where there is no such channel, as transitions() does.
         """
-        high = bool((self.word[:1] >> self._bit(channel) & 1).any())
-        return high != channel.startswith(NOT)
+        return bool((self.word[:1] >> self._bit(channel) & 1).any()) != channel.startswith(NOT)
 
     def transitions(self, channel: str) -> Transitions:
         """The edges of `channel`; of `!nIRQ` those of nIRQ, high where that is low. Its initial

@@ -106,8 +106,8 @@ def create(runs: Path, time: datetime, name: RunName) -> Path:
 
 def write_json(path: Path, content: dict[str, Any]) -> None:
     """Writes `content` as JSON. Raises WriteError, and ValueError for NaN and infinity."""
-    text = json.dumps(content, indent=2, ensure_ascii=False, allow_nan=False)
-    write_bytes(path, text.encode() + b"\n")
+    text = f"{json.dumps(content, indent=2, ensure_ascii=False, allow_nan=False)}\n"
+    write_bytes(path, text.encode())
 
 
 def remove_file(path: Path) -> None:

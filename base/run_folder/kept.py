@@ -154,14 +154,13 @@ def write_kept(path: Path, capture: Kept) -> None:
         _Tallied(part=kind, name=name, bin=tally.bin, least=tally.least, greatest=tally.greatest)
         for (kind, name), tally in capture.counted.items()
     ]
-    windows = [window.place for window in capture.windows]
-    description = _Description(**_facts(capture), counted=counted, windows=windows)
+    places = [window.place for window in capture.windows]
+    metadata = _Description(**_facts(capture), counted=counted, windows=places).model_dump(by_alias=True)
     frames = [
         *(_rows(*quantity, tally.values, tally.counts) for quantity, tally in capture.counted.items()),
         *(_rows(_WINDOW, of.place.name, of.edges.sample, of.edges.word) for of in capture.windows),
     ]
     frame = pl.concat([pl.DataFrame(schema=_COLUMNS), *frames])
-    metadata = description.model_dump(mode="json", by_alias=True)
     write_whole(path, lambda temporary: write_table(temporary, frame, metadata, statistics=False))
 
 

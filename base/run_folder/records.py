@@ -131,8 +131,7 @@ class Boot(Record, name="BOOT"):
     @property
     def knob_values(self) -> dict[str, str]:
         """The knobs of the allocator's build, by name. The record has NAME=VALUE/NAME=VALUE."""
-        words = (word.partition("=") for word in self.knobs.split("/"))
-        return {name: value for name, separator, value in words if separator}
+        return dict(word.split("=", 1) for word in self.knobs.split("/") if "=" in word)
 
 
 class Proof(Record, name="PROOF"):
@@ -430,7 +429,6 @@ def parse(log: bytes) -> RecordLog:
         number, words = len(preamble) + MOST_LINES + 1, f"more than {MOST_LINES:,} lines"
         damaged.append(DamagedLine(number, cut_line[:LINE_LIMIT_BYTES], f"{words}, and no run has as many"))
         cut_line = b""
-    before_last = b"".join(b"%b\n" % line for line in lines[:-1])
     return RecordLog(
         records=tuple(records),
         damaged=tuple(damaged),
@@ -439,7 +437,7 @@ def parse(log: bytes) -> RecordLog:
         stray=stray,
         cut_line=cut_line,
         byte_count=len(log),
-        crc32=binascii.crc32(before_last),
+        crc32=binascii.crc32(b"".join(b"%b\n" % line for line in lines[:-1])),
     )
 
 

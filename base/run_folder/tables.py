@@ -120,8 +120,8 @@ def read_table(
         raise RunError(_complaint(path, _unreadable(error))) from None
     for name, dtype in columns.items():
         if dtype == pl.String:
-            short = (table[name].str.len_bytes() <= _MOST_TEXT_BYTES).all()
-            _require(path, short, f"it has texts of more than {_MOST_TEXT_BYTES} bytes")
+            within = (table[name].str.len_bytes() <= _MOST_TEXT_BYTES).all()
+            _require(path, within, f"it has texts of more than {_MOST_TEXT_BYTES} bytes")
         elif dtype in (pl.Float64, pl.Int64):
             least, most = _LEAST.get(name, 0), _MOST if dtype == pl.Float64 else MOST_SAMPLES
             within = table[name].is_between(least, most).all()
