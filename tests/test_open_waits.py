@@ -64,7 +64,7 @@ def cut(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, EdgeList, float
     seen = run.seen.__class__(broken, run.seen.serial_bytes, run.seen.report)
     keep_observation(folder, kind, seen)
     kind.conclude(folder, seen)
-    return folder.path, broken, (int(end[-1]) + 1 - since) * edges.sample_ns
+    return folder, broken, (int(end[-1]) + 1 - since) * edges.sample_ns
 
 
 @pytest.fixture(scope="module")

@@ -268,7 +268,7 @@ class Search(Table):
 class Anatomy(Table):
     """`sentence` says what took most of the `cycles`. `sources` are the texts of source lines."""
 
-    schema_: Literal[2]
+    schema_: Literal[2] = Field(alias="schema")  # named, so that a caller may write it
     quantity: QuantityName
     sentence: str
     cycles: Count

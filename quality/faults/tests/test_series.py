@@ -91,7 +91,7 @@ def store(folder: Path, broken: bool = False, depth: int = 3) -> Path:
     records = result.seen.serial_bytes[:-20] if broken else result.seen.serial_bytes
     keep_observation(created, kind, replace(result.seen, serial_bytes=records))
     kind.conclude(created, result.seen)
-    return created.path
+    return created
 
 
 def test_a_stored_run_is_read_and_stays_as_it_was(tmp_path: Path) -> None:
