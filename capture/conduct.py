@@ -10,10 +10,11 @@ held against, the other has the wire and nothing else. Each is a `Kind` here.
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Callable, Sequence
-from contextlib import ExitStack
+from collections.abc import Sequence
+from contextlib import ExitStack, suppress
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 
 import polars as pl
@@ -28,15 +29,14 @@ from base.run_folder.kept import write_kept
 from base.run_folder.manifest import Verdict
 from base.run_folder.observed import Asked
 from base.run_folder.progress_file import progress_file
-from base.run_folder.records import Boot
 from base.run_folder.session_file import MOST_SAMPLES, write_sr
 from base.run_folder.tables import SPANS, with_memory, write_table
-from capture.acquisition.live import Watch, Work
+from capture.acquisition.live import Watch
 from capture.acquisition.observe import Observation
 from capture.acquisition.source import Account, Source
 from capture.acquisition.stored import read_stored, read_stored_pins, write_plan
 from capture.joining.evidence import Evidence, decode
-from capture.reading.observed import ObservedWire, Questions, of_windows, read_observed
+from capture.reading.observed import Questions, of_windows, read_observed
 from capture.summary.observed import Seen, summarise_observed
 from capture.summary.summary import summarise_run
 
@@ -59,7 +59,7 @@ def run(source: Source) -> RunResult:
             kind = kind_of(opened.account)
             folder = begin_folder(request.runs, name, began, kind)
             write = stack.enter_context(progress_file(folder))
-            watch = Watch(name, began, write, request, kind.work)
+            watch = Watch(name, began, write, request, kind.operations)
             try:
                 seen = opened.observe(folder, watch)
             except (TailscopeError, signals.Stopped):
@@ -115,24 +115,22 @@ class OfOperations:
     account: Account
 
     @property
-    def work(self) -> Work:
-        """The plan's operations."""
-        operations = self.account.plan.operations
-        return Work(operations.height, frozenset(operations.filter("measured")["seq"].to_list()))
+    def operations(self) -> pl.DataFrame:
+        """The plan's."""
+        return self.account.plan.operations
 
     def keep_known(self, folder: Path) -> None:
         """Writes image and plan."""
-        plan = self.account.plan
-        write_bytes(folder / names.IMAGE, plan.image)
-        write_whole(folder / names.PLAN, lambda path: write_plan(path, plan))
+        write_bytes(folder / names.IMAGE, self.account.plan.image)
+        write_whole(folder / names.PLAN, partial(write_plan, plan=self.account.plan))
 
     def conclude(self, folder: Path, seen: Observation, notes: Sequence[str] = ()) -> RunResult:
         """Writes the tables and, last of all, run.json."""
         evidence, account = judge(self.account, seen)
         manifest = summarise_run(evidence, replace(account, notes=(*account.notes, *notes)))
         operations = with_memory(evidence.joined.operations, account.memory)
-        write_whole(folder / names.OPERATIONS, _writer(operations))
-        write_whole(folder / names.INTERRUPTS, _writer(evidence.joined.interrupts))
+        write_whole(folder / names.OPERATIONS, partial(write_table, table=operations))
+        write_whole(folder / names.INTERRUPTS, partial(write_table, table=evidence.joined.interrupts))
         write_json(folder / names.MANIFEST, {**manifest.as_json(), "files": names.digests(folder)})
         return RunResult(folder, manifest.verdict, tuple(manifest.reasons))
 
@@ -142,7 +140,7 @@ class OfPins:
     """A run from the wire alone, of which all is kept, or windows."""
 
     asked: Asked
-    work = None
+    operations = None
 
     def keep_known(self, folder: Path) -> None:
         """Writes observed.json."""
@@ -153,7 +151,6 @@ class OfPins:
         windows, asked = seen.kept, self.asked
         if not set((windows or seen.edges).channels) <= set(asked.pins):
             raise CaptureError("The capture has other channels than were asked for; restore the run's files.")
-        questions = Questions(asked.pulses, asked.latencies)
         remarks = [*notes]
         if windows:
             wire = of_windows(windows)
@@ -162,42 +159,30 @@ class OfPins:
                 if not (folder / name).exists():
                     remarks += store_session(folder, window.edges, name)
         else:
-            framed = asked.imported is None
+            framed, questions = asked.imported is None, Questions(asked.pulses, asked.latencies)
             wire = read_observed(seen.edges, asked.stimulus_edges, framed, asked.core_hz, questions)
-            write_whole(folder / names.SPANS, _writer(_spans(wire)))
-        judged = Seen(
-            seen.report,
-            asked.pins,
-            wire,
-            asked.stimulus_edges,
-            frozenset(asked.pins) - questions.channels.keys()
-            if asked.imported and questions != Questions()
-            else frozenset(),
-        )
-        manifest = summarise_observed(judged, asked, remarks)
+            # A row for each pulse and latency: `of`, `start` and `end` in samples, `ns`.
+            spans = [
+                pl.DataFrame({"start": start, "end": end}).select(
+                    pl.lit(name).alias("of"),
+                    "start",
+                    "end",
+                    ns=(pl.col("end") - pl.col("start")) * wire.sample_ns,
+                )
+                for name, (start, end) in wire.spans.items()
+            ]
+            table = pl.concat(spans) if spans else pl.DataFrame(schema=SPANS)
+            write_whole(folder / names.SPANS, partial(write_table, table=table))
+        manifest = summarise_observed(Seen(seen.report, wire, asked), remarks)
         write_json(folder / names.MANIFEST, manifest.model_dump(mode="json", by_alias=True))
         return RunResult(folder, manifest.verdict, tuple(manifest.reasons))
-
-
-def _spans(wire: ObservedWire) -> pl.DataFrame:
-    """A row for each pulse and latency: `of`, `start` and `end` in samples, `ns`."""
-    parts = [
-        pl.DataFrame({"start": start, "end": end}).select(
-            pl.lit(name).alias("of"),
-            "start",
-            "end",
-            ns=(pl.col("end") - pl.col("start")) * wire.sample_ns,
-        )
-        for name, (start, end) in wire.spans.items()
-    ]
-    return pl.concat(parts) if parts else pl.DataFrame(schema=SPANS)
 
 
 Kind = OfOperations | OfPins
 """What a kind of run leaves in its folder: `keep_known` writes what it will take to judge it
 again; `conclude` judges the run and writes what was found, with `notes` on what was stored. Both
-raise WriteError, and conclude CaptureError where what was seen is damaged. `work` is what it will
-do; None where nobody knows.
+raise WriteError, and conclude CaptureError where what was seen is damaged. `operations` is what it
+will do; None where nobody knows.
 """
 
 
@@ -220,7 +205,7 @@ def judge(account: Account, seen: Observation) -> tuple[Evidence, Account]:
         account.asked,
         ignore_glitches=account.ignore_glitches,
     )
-    boot = evidence.log.first(Boot)
+    boot = evidence.boot
     if account.bounds_of:
         account = replace(account, bounds=account.bounds_of(boot) if boot else {})
     if account.memory_of:
@@ -250,10 +235,9 @@ def keep_observation(folder: Path, kind: Kind, seen: Observation) -> None:
     try:
         _write_seen(folder, kind, seen)
     except TailscopeError as error:
-        run_folder = _kept_elsewhere(folder.name, kind, seen)
-        if run_folder is not None:
+        if other := _kept_elsewhere(folder.name, kind, seen):
             remove(folder)
-            words = f"is kept in {run_folder}: move it to {folder.parent} and ./lab redecode it."
+            words = f"is kept in {other}: move it to {folder.parent} and ./lab redecode it."
         elif (folder / names.EDGE_STREAM).exists():
             words = f"reached the disk: make room and ./lab redecode {folder}"
         else:
@@ -277,17 +261,15 @@ def _write_seen(folder: Path, kind: Kind, seen: Observation) -> None:
 
 def _kept_elsewhere(name: str, kind: Kind, seen: Observation) -> Path | None:
     """The run in the temporary folder; None where it cannot be there, and then no part of it is."""
-    try:
+    with suppress(OSError):
         folder = Path(tempfile.mkdtemp(prefix="tailscope-kept-")) / name
-    except OSError:
-        return None
-    try:
-        kind.keep_known(folder)
-        _write_seen(folder, kind, seen)
-        return folder
-    except TailscopeError:
-        remove(folder.parent)
-        return None
+        try:
+            kind.keep_known(folder)
+            _write_seen(folder, kind, seen)
+            return folder
+        except TailscopeError:
+            remove(folder.parent)
+    return None
 
 
 def store_session(folder: Path, edges: EdgeList, name: str = names.SESSION) -> tuple[str, ...]:
@@ -300,11 +282,7 @@ def store_session(folder: Path, edges: EdgeList, name: str = names.SESSION) -> t
             f"samples, and at most {MOST_SAMPLES:,} are unpacked.",
         )
     try:
-        write_whole(folder / name, lambda path: write_sr(path, edges))
+        write_whole(folder / name, partial(write_sr, edges=edges))
     except WriteError as error:
         return (f"There is no copy of the capture for PulseView: {error} Decode the run again to have one.",)
     return ()
-
-
-def _writer(table: pl.DataFrame) -> Callable[[Path], None]:
-    return lambda path: write_table(path, table)

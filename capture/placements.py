@@ -13,7 +13,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from base.processes import signals
-from base.run_folder import folder as names
+from base.run_folder.folder import MANIFEST
 from base.run_folder.manifest import Manifest, read_manifest
 from base.run_folder.placements import Measured, Placements
 from base.tell import Tell
@@ -21,8 +21,7 @@ from capture.acquisition import direct
 from capture.acquisition.direct import Direct
 from capture.acquisition.sigrok import Sigrok
 from capture.acquisition.source import RunRequest
-from capture.conduct import judge
-from capture.conduct import run as conduct
+from capture.conduct import judge, run
 from capture.summary.summary import summarise_run
 from firmware.build.placement import placed, placement
 
@@ -52,8 +51,8 @@ def measure(
     def captured(number: int) -> Manifest:
         with tempfile.TemporaryDirectory(prefix="tailscope-placement-") as name:
             image = placed(plain.image, placement(number))
-            result = conduct(Sigrok(replace(plain, image=image, runs=Path(name))))
-            return read_manifest(result.folder / names.MANIFEST)
+            result = run(Sigrok(replace(plain, image=image, runs=Path(name))))
+            return read_manifest(result.folder / MANIFEST)
 
     manifests = [] if first is None else [first]
     numbers = range(len(manifests), count)
@@ -65,10 +64,11 @@ def measure(
                 tell(f"placement {len(manifests):,} of {count:,}")
         finally:
             at_a_time.shutdown(cancel_futures=True)
-    places = map(placement, range(count))
     return Placements.of(
         [
             Measured.of(number, place.rest_bytes, place.heap_bytes, manifest)
-            for number, (place, manifest) in enumerate(zip(places, manifests, strict=True))
+            for number, (place, manifest) in enumerate(
+                zip(map(placement, range(count)), manifests, strict=True)
+            )
         ]
     )

@@ -34,9 +34,10 @@ def verify(request: RunRequest, program: Path | None = None) -> str | None:
     """
     with tempfile.TemporaryDirectory(prefix="tailscope-same-") as name:
         runs = Path(name)
-        real = run(Sigrok(replace(request, runs=runs / "sigrok")))
-        direct = run(Direct(replace(request, runs=runs / "direct"), program))
-        return first_difference(real.folder, direct.folder)
+        return first_difference(
+            run(Sigrok(replace(request, runs=runs / "sigrok"))).folder,
+            run(Direct(replace(request, runs=runs / "direct"), program)).folder,
+        )
 
 
 def first_difference(real: Path, direct: Path) -> str | None:

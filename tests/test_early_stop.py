@@ -12,7 +12,7 @@ from base.run_folder.edges import CHANNELS
 from base.tell import Tell
 from capture.acquisition.observe import Observation, Order, observe
 from capture.desk.bench import BoardResource, read_bench
-from capture.desk.virtual_board import VirtualBoard
+from capture.desk.open_board import VirtualBoard
 from firmware.build import boards
 from simulator import run as simulator
 from simulator.tests import bare_metal

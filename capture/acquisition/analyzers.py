@@ -74,8 +74,7 @@ def devices(analyzer: AnalyzerResource) -> tuple[Device, ...]:
     if analyzer.by_saleae:
         return saleae.devices(analyzer)
     at = f":conn={analyzer.connection}" if analyzer.connection else ""
-    command = [find_tool(analyzer.sigrok), "--driver", f"{analyzer.driver}{at}", "--scan"]
-    done = _run(command)
+    done = _run([find_tool(analyzer.sigrok), "--driver", f"{analyzer.driver}{at}", "--scan"])
     if done.returncode:
         raise CaptureError(
             f"{TOOL} --driver {analyzer.driver} --scan fails ({children.last_words(done.stderr).rstrip('.')})"
@@ -96,10 +95,9 @@ def _run(command: list[str]) -> subprocess.CompletedProcess[str]:
 
 def listed(scan: str) -> tuple[Device, ...]:
     """The analyzers that `sigrok-cli --scan` printed."""
-    lines = (_DEVICE.fullmatch(line.strip()) for line in scan.splitlines())
     return tuple(
         Device(line["driver"], line["connection"], line["title"], tuple(line["inputs"].split()))
-        for line in lines
+        for line in map(_DEVICE.fullmatch, map(str.strip, scan.splitlines()))
         if line
     )
 

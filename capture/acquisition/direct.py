@@ -20,7 +20,7 @@ from capture.acquisition.observe import Observation
 from capture.acquisition.sigrok_cli import count_problems
 from capture.acquisition.source import Account, Opened, RunRequest, Taken
 from capture.desk.bench import BoardResource
-from capture.desk.virtual_board import ended_words, look_counts
+from capture.desk.open_board import ended_words, look_counts
 from simulator.build import build, version
 from simulator.captured import capture
 
@@ -110,7 +110,6 @@ class Direct:
             options=self.request.resource.board.virtual_options,
             clips=self.request.resource.clipped(),
         )
-        said = (f"The virtual Nucleo said: {wire.words}.",) if wire.words and not wire.status else ()
         return Observation(
             edges=wire.edges,
             serial_bytes=wire.uart[:MOST_LOG_BYTES],
@@ -120,7 +119,9 @@ class Direct:
                     *ended_words(wire.status or None, wire.words),
                     *count_problems(order.samples, wire.edges.total_samples),
                 ),
-                oddities=said,
+                oddities=(f"The virtual Nucleo said: {wire.words}.",)
+                if wire.words and not wire.status
+                else (),
             ),
             counts=wire.windows,
         )

@@ -77,16 +77,18 @@ def of_plan(
     if board is None:
         boot = parse(heard).first(Boot)
         board = boot.board if boot and boot.board in boards.names() else FIRST_BOARD
-    account = Account(
-        allocator,
-        BOARD,
-        analyzer="unknown",
-        elf_sha256="unknown",
-        tools={"python": platform.python_version()},
-        plan=plan,
-        asked=AskedFirmware(allocator=allocator, outside=outside, board=board),
+    return Beside(
+        Account(
+            allocator,
+            BOARD,
+            analyzer="unknown",
+            elf_sha256="unknown",
+            tools={"python": platform.python_version()},
+            plan=plan,
+            asked=AskedFirmware(allocator=allocator, outside=outside, board=board),
+        ),
+        heard,
     )
-    return Beside(account, heard)
 
 
 @dataclass(frozen=True)
@@ -103,8 +105,12 @@ class Imported:
     def name(self) -> RunName:
         """By scenario, allocator and board, with a mark: it is no run of the bench."""
         account = self.beside.account
-        mark = () if account.board == BOARD else (BOARD,)
-        return RunName(account.plan.name, account.allocator, account.board, mark)
+        return RunName(
+            account.plan.name,
+            account.allocator,
+            account.board,
+            () if account.board == BOARD else (BOARD,),
+        )
 
     def check(self) -> None:
         """Raises CaptureError where channels are missing, or an analyzer's samplerate."""
@@ -169,23 +175,25 @@ class ObservedFile:
     def open(self) -> Iterator[Opened]:
         """Nothing to start."""
         file, questions = self.file, self.questions
-        known = Asked.model_validate(
-            {
-                "schema": SCHEMA,
-                "kind": KIND,
-                "board": BOARD,
-                "analyzer": file.origin.format,
-                "pins": file.origin.channels,
-                "stimulus_edges": self.edges,
-                "pulses": questions.pulses,
-                "latencies": questions.latencies,
-                "program": Program(elf=None, elf_sha256=None),
-                "tools": {"python": platform.python_version()},
-                "imported": file.origin,
-                "keep": self.keep,
-            }
+        yield Opened(
+            Asked.model_validate(
+                {
+                    "schema": SCHEMA,
+                    "kind": KIND,
+                    "board": BOARD,
+                    "analyzer": file.origin.format,
+                    "pins": file.origin.channels,
+                    "stimulus_edges": self.edges,
+                    "pulses": questions.pulses,
+                    "latencies": questions.latencies,
+                    "program": Program(elf=None, elf_sha256=None),
+                    "tools": {"python": platform.python_version()},
+                    "imported": file.origin,
+                    "keep": self.keep,
+                }
+            ),
+            self._observe,
         )
-        yield Opened(known, self._observe)
 
     def _observe(self, folder: Path, _watch: Watch) -> Observation:
         edges, tools = self.file.edges, report(self.file, judged=False)

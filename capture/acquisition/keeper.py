@@ -10,16 +10,16 @@ import threading
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
 
 from base.files.whole import WriteError
 from base.metrology.tally import Tally
-from base.run_folder import folder as names
 from base.run_folder.edge_stream import NewEdges
 from base.run_folder.edges import MOST_EDGES, EdgeList, Samples, Words
+from base.run_folder.folder import KEPT
 from base.run_folder.kept import (
     LAST,
     MOST_WINDOW_SAMPLES,
@@ -33,9 +33,10 @@ from base.run_folder.kept import (
 )
 from base.run_folder.observed import AskedEdges, Keep
 from capture.reading.counter import Spans, WireCounter
-from capture.reading.observed import ANSWERED, PULSED, Questions
+from capture.reading.observed import ANSWERED, PULSED, USUAL, Questions
 from capture.reading.vectorised import Stimuli
 
+NO_ROWS: tuple[Samples, Words] = np.empty(0, np.int64), np.empty(0, np.uint8)
 EVERY_S = 60.0
 """Between two times that what is kept goes to the disk."""
 
@@ -50,7 +51,7 @@ class Keeping:
     worst: int
     around_samples: int
     which: Stimuli = "both"
-    questions: Questions = field(default_factory=Questions)
+    questions: Questions = USUAL
 
     @staticmethod
     def of(keep: Keep | None, samplerate_hz: int, edges: AskedEdges, questions: Questions) -> Keeping | None:
@@ -59,8 +60,8 @@ class Keeping:
         """
         if keep is None:
             return None
-        around = round(keep.around_s * samplerate_hz)
-        return Keeping(keep.worst, around, "both" if edges == "auto" else edges, questions)
+        which = "both" if edges == "auto" else edges
+        return Keeping(keep.worst, round(keep.around_s * samplerate_hz), which, questions)
 
 
 class Keeper:
@@ -74,13 +75,13 @@ class Keeper:
         asked_samples: int,
         keeping: Keeping,
     ) -> None:
-        self._path = folder / names.KEPT
+        self._path = folder / KEPT
         self._asked_samples = asked_samples
         self._keeping = keeping
         self._counter = WireCounter(keeping.which, keeping.questions)
         self._tallies: dict[Quantity, Tally] = defaultdict(Tally)
         self._windows = WorstWindows(keeping.worst, keeping.around_samples)
-        self._last = NewEdges(np.empty(0, np.int64), np.empty(0, np.uint8), samplerate_hz, 0, 0, channels)
+        self._last = NewEdges(*NO_ROWS, samplerate_hz, 0, 0, channels)
         self._lock = threading.Lock()
         self._unseen: list[NewEdges] | None = None
         self._over = threading.Event()
@@ -178,7 +179,7 @@ class WorstWindows:
         self._around = around
         self._most_rows = MOST_EDGES // (_SETS * worst + 1)
         self._most_recent_rows = most_recent_rows
-        self._sample, self._word = np.empty(0, np.int64), np.empty(0, np.uint8)
+        self._sample, self._word = NO_ROWS
         self._best: dict[Quantity, list[_Candidate]] = defaultdict(list)
 
     def add(self, new: NewEdges, spans: Iterable[Spans], unfinished: Iterable[int]) -> None:
@@ -202,25 +203,26 @@ class WorstWindows:
 
     def windows(self, new: NewEdges) -> Iterator[Window]:
         """All of them, as after the last part; the last is that at the end of the capture."""
-        last = {(LAST, LAST): [_Candidate(new.end, new.end)]}
-        for (kind, of), candidates in [*self._best.items(), *last.items()]:
+        last = (LAST, LAST), [_Candidate(new.end, new.end)]
+        for (kind, of), candidates in [*self._best.items(), last]:
             for rank, candidate in enumerate(candidates, 1):
                 start, end = candidate.start, candidate.end
                 begin, sample, word = candidate.rows or self._cut(start, end, new.end)
                 until = min(end + self._around, new.end)
-                place = Place(
-                    name=LAST if kind == LAST else window_name(of, rank),
-                    kind=kind,
-                    of=of,
-                    rank=rank,
-                    start=start,
-                    end=end,
-                    begin=begin,
-                    until=until,
-                    cut=begin > max(start - self._around, 0),
+                yield Window(
+                    Place(
+                        name=LAST if kind == LAST else window_name(of, rank),
+                        kind=kind,
+                        of=of,
+                        rank=rank,
+                        start=start,
+                        end=end,
+                        begin=begin,
+                        until=until,
+                        cut=begin > max(start - self._around, 0),
+                    ),
+                    EdgeList(sample - begin, word, new.samplerate_hz, until - begin, new.channels),
                 )
-                edges = EdgeList(sample - begin, word, new.samplerate_hz, until - begin, new.channels)
-                yield Window(place, edges)
 
     def _waiting(self) -> list[_Candidate]:
         return [candidate for best in self._best.values() for candidate in best if candidate.rows is None]

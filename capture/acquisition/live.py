@@ -15,6 +15,8 @@ from datetime import datetime
 from pathlib import Path
 from typing import NamedTuple
 
+import polars as pl
+
 from base.files.errors import CaptureError
 from base.paths import RUNS
 from base.run_folder.edge_stream import NewEdges
@@ -28,6 +30,7 @@ EVERY_S = 0.25
 
 _BOOT = b"@BOOT,"
 _NANOSECONDS = 1_000_000_000
+_SECTIONS = ("critical", "free")
 
 
 class Part(NamedTuple):
@@ -54,23 +57,17 @@ class Request:
     """Gets the edges as they come."""
 
 
-class Work(NamedTuple):
-    """What a plan will do: how many operations, and the numbers of the measured ones."""
-
-    operations: int
-    measured: frozenset[int]
-
-
 @dataclass
 class Counted:
-    """What the records tell so far. `measured` are the numbers of the measured operations."""
+    """What the records tell so far. `measured` are the numbers of the measured operations, and
+    `longest` has their longest sections, of allocations by `critical` and of frees by `free`.
+    """
 
     measured: Collection[int]
     operations: int = 0
     first_s: float | None = None
     last_s: float | None = None
-    critical: Section | None = None
-    free: Section | None = None
+    longest: dict[str, Section | None] = field(default_factory=lambda: dict.fromkeys(_SECTIONS))
     _before_s: float | None = None
     _core_hz: int | None = None
     _rest: bytes = b""
@@ -85,15 +82,21 @@ class Counted:
                 continue
             if isinstance(record, Boot):
                 self.operations, self.first_s, self.last_s = 0, None, None
-                self.critical = self.free = None
+                self.longest = dict.fromkeys(_SECTIONS)
                 self._core_hz = record.core_hz
             elif isinstance(record, OperationRecord):
                 self.operations += 1
                 self.first_s, self.last_s = self._before_s if self.first_s is None else self.first_s, now_s
-                if record.seq in self.measured and record.kind in ALLOCATION_KINDS:
-                    self.critical = self._longer(self.critical, record)
-                elif record.seq in self.measured and record.kind == "F":
-                    self.free = self._longer(self.free, record)
+                name = _SECTIONS[record.kind == "F"]
+                longest, cycles = self.longest[name], record.critical_cycles
+                if (
+                    self._core_hz is not None
+                    and record.seq in self.measured
+                    and record.kind in (*ALLOCATION_KINDS, "F")
+                    and (longest is None or cycles > longest.cycles)
+                ):
+                    ns = cycles * _NANOSECONDS / self._core_hz
+                    self.longest[name] = Section(seq=record.seq, size=record.size, cycles=cycles, ns=ns)
         self._before_s = now_s
 
     @property
@@ -102,14 +105,6 @@ class Counted:
         if self.first_s is None or self.last_s is None or self.last_s <= self.first_s:
             return None
         return self.operations / (self.last_s - self.first_s)
-
-    def _longer(self, section: Section | None, record: OperationRecord) -> Section | None:
-        cycles = record.critical_cycles
-        if self._core_hz is None or (section is not None and cycles <= section.cycles):
-            return section
-        return Section(
-            seq=record.seq, size=record.size, cycles=cycles, ns=cycles * _NANOSECONDS / self._core_hz
-        )
 
 
 class Sources(NamedTuple):
@@ -126,14 +121,15 @@ class Sources(NamedTuple):
 @dataclass
 class Watch:
     """Tells of a run what has come so far: its file, which `write` writes, and who is named in the
-    request, whose `progress` hears of steps only. `work` is None for a run without operations.
+    request, whose `progress` hears of steps only. `operations` are the plan's; None of a run
+    without any.
     """
 
     name: RunName
     began: datetime
     write: Callable[[SoFar], None]
     request: Request
-    work: Work | None = None
+    operations: pl.DataFrame | None = None
     _begun_s: float = field(default_factory=time.monotonic)
     _step: str = ""
     _read_bytes: int = 0
@@ -141,7 +137,8 @@ class Watch:
     _lock: threading.Lock = field(default_factory=threading.Lock)
 
     def __post_init__(self) -> None:
-        self._counted = Counted(self.work.measured if self.work else ())
+        planned = self.operations
+        self._counted = Counted(() if planned is None else {*planned.filter("measured")["seq"]})
 
     def step(self, step: str) -> None:
         """A step of the run begins."""
@@ -169,36 +166,33 @@ class Watch:
             self._tell()
 
     def _tell(self) -> None:
-        wire, sources = self.request.wire, self._sources
+        """Reads what came since the last look, and tells it."""
+        wire, sources, counted = self.request.wire, self._sources, self._counted
         with self._lock:
-            so_far = self._so_far(time.monotonic())
+            now_s = time.monotonic()
+            if sources:
+                received = sources.records(self._read_bytes)
+                self._read_bytes += len(received)
+                counted.take(received, now_s)
+            so_far = SoFar(
+                scenario=self.name.scenario,
+                allocator=self.name.allocator,
+                board=self.name.board,
+                **self.request.part._asdict(),
+                began=self.began.isoformat(),
+                elapsed_s=now_s - self._begun_s,
+                step=self._step,
+                operations=None if self.operations is None else counted.operations,
+                planned_operations=None if self.operations is None else self.operations.height,
+                operations_per_s=counted.per_s,
+                samples=sources.samples() if sources else None,
+                asked_samples=sources.asked_samples if sources else None,
+                critical=counted.longest["critical"],
+                free=counted.longest["free"],
+            )
             self.write(so_far)
             self.request.live(so_far)
             if wire and sources and sources.edges:
                 with suppress(CaptureError):  # the end of the run tells of a file that cannot be read
                     if (new := sources.edges()) is not None:
                         wire(new)
-
-    def _so_far(self, now_s: float) -> SoFar:
-        """Reads what came since the last look."""
-        sources, counted, part = self._sources, self._counted, self.request.part
-        if sources:
-            received = sources.records(self._read_bytes)
-            self._read_bytes += len(received)
-            counted.take(received, now_s)
-        return SoFar(
-            scenario=self.name.scenario,
-            allocator=self.name.allocator,
-            board=self.name.board,
-            **part._asdict(),
-            began=self.began.isoformat(),
-            elapsed_s=now_s - self._begun_s,
-            step=self._step,
-            operations=counted.operations if self.work else None,
-            planned_operations=self.work.operations if self.work else None,
-            operations_per_s=counted.per_s,
-            samples=sources.samples() if sources else None,
-            asked_samples=sources.asked_samples if sources else None,
-            critical=counted.critical,
-            free=counted.free,
-        )

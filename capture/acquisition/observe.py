@@ -12,8 +12,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from base.processes import signals
-from base.run_folder import folder as names
 from base.run_folder.edges import EdgeList
+from base.run_folder.folder import EDGE_STREAM, SERIAL_LOG
 from base.run_folder.kept import Kept
 from base.run_folder.manifest import ToolReport
 from base.run_folder.observed import ObservedReport
@@ -22,7 +22,7 @@ from capture.acquisition.live import Sources, Watch
 from capture.acquisition.record_reader import RecordReader, RttReader, SerialReader
 from capture.acquisition.saleae import SaleaeCapture
 from capture.acquisition.sigrok_cli import CaptureRequest, SigrokCapture
-from capture.desk.board import RESET_WITHIN_S, Board, Connections
+from capture.desk.board import RESET_WITHIN_S, Board
 from scenarios.operations import DEFAULT_BAUD
 
 SILENCE_S = 10.0
@@ -78,8 +78,13 @@ def observe(
     signals.Stopped where a signal comes before it does.
     """
     progress("loading the board")
-    connections = board.load(order.elf, order.image)
-    records = _reader(connections, order, folder / names.SERIAL_LOG)
+    connections, log = board.load(order.elf, order.image), folder / SERIAL_LOG
+    records: RecordReader | None = None
+    if order.records == "rtt":
+        assert connections.probe is not None and order.elf is not None
+        records = RttReader(connections.probe, order.elf, log)
+    elif order.records != "none":
+        records = SerialReader(connections.serial_url, log, connections.find_serial, order.baud)
     with records or nullcontext():
         resetter = board.resetter(records.debugger if records else None) if order.elf else None
         # The run's whole duration, and what passes before the reset.
@@ -90,7 +95,7 @@ def observe(
         if order.analyzer.by_saleae:
             capture = SaleaeCapture(request)
         else:
-            capture = SigrokCapture(request, folder / names.EDGE_STREAM)
+            capture = SigrokCapture(request, folder / EDGE_STREAM)
         with capture:
             progress("capturing")
             capture.start()
@@ -101,9 +106,12 @@ def observe(
                 if resetter is not None or order.elf is None:
                     # An analyzer that delivers at the end only is given the whole time.
                     armed_by_s = time.monotonic() + ARMING_S
-                    while not (capture.armed or capture.over or signals.asked() is not None):
-                        if time.monotonic() >= armed_by_s:
-                            break
+                    while not (
+                        capture.armed
+                        or capture.over
+                        or signals.asked() is not None
+                        or time.monotonic() >= armed_by_s
+                    ):
                         time.sleep(ARMING_POLL_S)
                     capture.check_begun()
                 if resetter is not None:
@@ -114,11 +122,14 @@ def observe(
             interrupted = result.interrupted or (not whole and signals.asked() is not None)
     silent = records is not None and not (records.whole or interrupted)
     advice = board.post_mortem(order.elf) if silent and order.elf else ()
-    problem = records.problem if records else None
     report = ToolReport(
         asked_samples=request.samples,
         interrupted=interrupted,
-        losses=(*board.problems(), *result.problems, *([problem] if problem else [])),
+        losses=(
+            *board.problems(),
+            *result.problems,
+            *([records.problem] if records and records.problem else []),
+        ),
         oddities=(*board.oddities(), *advice, *result.oddities),
     )
     if records is None:
@@ -130,12 +141,3 @@ def observe(
         counts=board.counts(),
         kept=result.kept,
     )
-
-
-def _reader(connections: Connections, order: Order, log: Path) -> RecordReader | None:
-    if order.records == "none":
-        return None
-    if order.records != "rtt":
-        return SerialReader(connections.serial_url, log, connections.find_serial, order.baud)
-    assert connections.probe is not None and order.elf is not None
-    return RttReader(connections.probe, order.elf, log)

@@ -9,7 +9,7 @@ import threading
 import time
 from abc import ABC, abstractmethod
 from collections.abc import Callable
-from contextlib import suppress
+from contextlib import nullcontext, suppress
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Self
 
@@ -36,7 +36,8 @@ _FIRST_RECORDS = (b"@BOOT,", b"@PROOF,", b"@PLAN,")
 
 
 class RecordReader(ABC):
-    """Reads until END or FAIL, or close(). Silence ends nothing: a loader may still have to start.
+    """Reads until END or FAIL, or the block ends. Silence ends nothing: a loader may still have to
+    start.
 
     Use it as a context manager. Opening raises CaptureError; afterwards nothing does: what went
     wrong is in `problem`, and every byte that came is in `data`; and in the file `log` already when
@@ -65,7 +66,15 @@ class RecordReader(ABC):
         return self
 
     def __exit__(self, *_: object) -> None:
-        self.close()
+        """Stops reading and lets the transport go, even one whose library does not come back."""
+        self._stopping.set()
+        self._thread.join(CLOSING_WITHIN_S)
+        if self._thread.is_alive():
+            self.problem = (
+                f"The transport of the records did not close within {CLOSING_WITHIN_S:g} s; run again."
+            )
+        else:
+            self._release()
 
     @property
     def data(self) -> bytes:
@@ -94,17 +103,6 @@ class RecordReader(ABC):
                 return self._ended.is_set()
         return True
 
-    def close(self) -> None:
-        """Stops reading and lets the transport go, even one whose library does not come back."""
-        self._stopping.set()
-        self._thread.join(CLOSING_WITHIN_S)
-        if self._thread.is_alive():
-            self.problem = (
-                f"The transport of the records did not close within {CLOSING_WITHIN_S:g} s; run again."
-            )
-        else:
-            self._release()
-
     @abstractmethod
     def _receive(self) -> bytes:
         """What has come since the last call, at once; empty if nothing has."""
@@ -119,41 +117,38 @@ class RecordReader(ABC):
 
     def _read(self) -> None:
         try:
-            while not self._stopping.is_set():
-                chunk = self._receive()
-                if not chunk:
-                    self._stopping.wait(self.poll_s)
-                    continue
-                self._keep(chunk[: MOST_LOG_BYTES - len(self._data)])
-                if len(self._data) == MOST_LOG_BYTES:
-                    self.problem = (
-                        f"The board said more than {MOST_LOG_BYTES:,} bytes without END, and no run says as "
-                        "much; check the firmware and the baud rate."
-                    )
-                    return
-                # An END before any record of a start is that of a run before, which the port held.
-                last = _last_line(self._data)
-                if last.startswith(_FAIL) or (
-                    last.startswith(_END) and any(first in self._data for first in _FIRST_RECORDS)
-                ):
-                    return
+            with self._log or nullcontext():
+                while not self._stopping.is_set():
+                    chunk = self._receive()
+                    if not chunk:
+                        self._stopping.wait(self.poll_s)
+                        continue
+                    self._keep(chunk[: MOST_LOG_BYTES - len(self._data)])
+                    if len(self._data) == MOST_LOG_BYTES:
+                        self.problem = (
+                            f"The board said more than {MOST_LOG_BYTES:,} bytes without END, and no run says "
+                            "as much; check the firmware and the baud rate."
+                        )
+                        return
+                    # An END before any record of a start is that of a run before, which the port
+                    # held.
+                    last = _last_line(self._data)
+                    if last.startswith(_FAIL) or (
+                        last.startswith(_END) and any(first in self._data for first in _FIRST_RECORDS)
+                    ):
+                        return
         except Exception as error:  # whatever a transport's library raises
             self.problem = self._broken(error)
         finally:
-            self._leave_log()
             self._ended.set()
 
     def _keep(self, chunk: bytes) -> None:
+        """Adds it to the log, too, until the disk does not take it."""
         self._data += chunk
         with suppress(OSError):
             if self._log is None or self._log.write(chunk) == len(chunk):
                 return
-        self._leave_log()
-
-    def _leave_log(self) -> None:
-        if self._log is not None:
-            self._log.close()
-            self._log = None
+        self._log = None
 
 
 def _last_line(data: bytearray) -> bytes:
@@ -284,8 +279,9 @@ class RttReader(RecordReader):
 
     def _receive(self) -> bytes:
         """All that lies in the ring, which is empty then; nothing before the firmware offers it."""
-        block = self._bytes(self._control_block, _CONTROL_BLOCK.size)
-        identity, buffers, _, _, ring, size, write, read, _ = _CONTROL_BLOCK.unpack(block)
+        identity, buffers, _, _, ring, size, write, read, _ = _CONTROL_BLOCK.unpack(
+            self._bytes(self._control_block, _CONTROL_BLOCK.size)
+        )
         if identity != ID or write == read:
             return b""
         if buffers < 1 or write >= size or read >= size:
@@ -303,8 +299,8 @@ class RttReader(RecordReader):
             return b""
         before = address % _WORD_BYTES
         words = (before + count + _WORD_BYTES - 1) // _WORD_BYTES
-        content = struct.pack(f"<{words}I", *self.debugger.read_words(address - before, words))
-        return content[before : before + count]
+        content = self.debugger.read_words(address - before, words)
+        return struct.pack(f"<{words}I", *content)[before : before + count]
 
     def _release(self) -> None:
         self.debugger.close()

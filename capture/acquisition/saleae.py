@@ -55,21 +55,22 @@ def devices(analyzer: AnalyzerResource) -> tuple[Device, ...]:
     """What is connected to Logic 2, of it the one that bench.toml names. Raises CaptureError where
     Logic 2 does not answer.
     """
-    with _connected(analyzer) as manager, _told("does not list its devices"):
-        seen_devices = manager.get_devices()
     wanted = str(analyzer.settings.get("device", ""))
-    return tuple(
-        Device(analyzer.driver, device.device_id, f"Saleae {device.device_type.name}")
-        for device in seen_devices
-        if wanted in ("", device.device_id)
-    )
+    with _connected(analyzer) as manager, _told("does not list its devices"):
+        return tuple(
+            Device(analyzer.driver, device.device_id, f"Saleae {device.device_type.name}")
+            for device in manager.get_devices()
+            if wanted in ("", device.device_id)
+        )
 
 
 def versions(analyzer: AnalyzerResource) -> dict[str, str]:
     """Of Logic 2 and of its client. Raises CaptureError where it does not answer."""
     with _connected(analyzer) as manager, _told("does not tell its version"):
-        version = manager.get_app_info().app_version
-    return {"logic_2": str(version), "logic2_automation": importlib.metadata.version("logic2-automation")}
+        return {
+            "logic_2": str(manager.get_app_info().app_version),
+            "logic2_automation": importlib.metadata.version("logic2-automation"),
+        }
 
 
 class SaleaeCapture:
@@ -83,8 +84,9 @@ class SaleaeCapture:
     def __init__(self, request: CaptureRequest) -> None:
         self._request = request
         # The number of the input of each of our channels, as Logic 2 counts them.
-        inputs = request.analyzer.by_channel
-        self._numbers = {name: int(theirs.removeprefix("D")) for name, theirs in inputs.items()}
+        self._numbers = {
+            name: int(theirs.removeprefix("D")) for name, theirs in request.analyzer.by_channel.items()
+        }
         self._open = ExitStack()
         self._capture: Any = None
         self._over = threading.Event()

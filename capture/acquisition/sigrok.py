@@ -10,7 +10,7 @@ import platform
 import re
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 
 from elftools.elf.elffile import ELFFile
@@ -29,7 +29,7 @@ from capture.desk.bench import BoardResource
 from capture.desk.board import RESET_WITHIN_S
 from capture.desk.open_board import open_board
 from capture.desk.pins import clips, places
-from capture.reading.observed import Questions
+from capture.reading.observed import USUAL, Questions
 
 
 @dataclass(frozen=True)
@@ -54,16 +54,12 @@ class Sigrok:
         request, order = self.request, self.request.order()
         check_analyzer(request.resource, order.samplerate_hz, order.duration_s + RESET_WITHIN_S)
         with open_board(request.resource, request.records, request.image.looks) as board:
-            account = request.account(
-                order.analyzer.driver, {**tool_versions(order.analyzer), **board.tools()}
-            )
             yield Opened(
-                account,
+                request.account(order.analyzer.driver, {**tool_versions(order.analyzer), **board.tools()}),
                 lambda folder, watch: observe(board, order, watch.step, folder, watch),
             )
 
 
-SCENARIO = "observe"
 NOBODY = "on_board"
 """Where other runs have the allocator's name, and no ELF file has one to give."""
 
@@ -83,7 +79,7 @@ class PinsRequest(Request):
     duration_s: float
     samplerate_hz: int
     stimulus_edges: AskedEdges = "both"
-    questions: Questions = field(default_factory=Questions)
+    questions: Questions = USUAL
     options: tuple[str, ...] = ()
     keep: Keep | None = None
 
@@ -117,7 +113,7 @@ class Pins:
         """By program and board. No dash stands in a part, since dashes divide them."""
         elf = self.request.elf
         program = re.sub(r"[^A-Za-z0-9_.]+", "_", elf.stem)[:40] if elf else NOBODY
-        return RunName(SCENARIO, program, self.request.resource.name)
+        return RunName("observe", program, self.request.resource.name)
 
     def check(self) -> None:
         """Raises CaptureError for what cannot be observed, before anything is started."""
@@ -145,35 +141,34 @@ class Pins:
     def open(self) -> Iterator[Opened]:
         """The board in use. A signal ends the capture, and what came is what was observed."""
         request, order = self.request, self.request.order()
-        before_s = RESET_WITHIN_S if request.elf else 0.0
-        check_analyzer(request.resource, request.samplerate_hz, request.duration_s + before_s)
-        clipped = clips(request.pins, request.resource)
-        with open_board(request.resource, "none", clips=clipped, options=request.options) as board:
-            elf = request.elf
-            asked = {
-                "schema": SCHEMA,
-                "kind": KIND,
-                "board": request.resource.name,
-                "core_hz": request.resource.board.core_hz,
-                "analyzer": request.resource.analyzer.driver,
-                "pins": dict(request.pins),
-                "stimulus_edges": request.stimulus_edges,
-                "pulses": request.questions.pulses,
-                "latencies": request.questions.latencies,
-                "program": Program(
-                    elf=elf.name if elf else None, elf_sha256=checked_digest(elf) if elf else None
-                ),
-                "tools": {
-                    **tool_versions(request.resource.analyzer),
-                    **board.tools(),
-                    "python": platform.python_version(),
-                },
-                "keep": request.keep,
-            }
-            yield Opened(
-                Asked.model_validate(asked),
-                lambda folder, watch: observe(board, order, watch.step, folder, watch),
+        resource, elf = request.resource, request.elf
+        duration_s = request.duration_s + (RESET_WITHIN_S if elf else 0.0)
+        check_analyzer(resource, request.samplerate_hz, duration_s)
+        clipped = clips(request.pins, resource)
+        with open_board(resource, "none", clips=clipped, options=request.options) as board:
+            asked = Asked.model_validate(
+                {
+                    "schema": SCHEMA,
+                    "kind": KIND,
+                    "board": resource.name,
+                    "core_hz": resource.board.core_hz,
+                    "analyzer": resource.analyzer.driver,
+                    "pins": dict(request.pins),
+                    "stimulus_edges": request.stimulus_edges,
+                    "pulses": request.questions.pulses,
+                    "latencies": request.questions.latencies,
+                    "program": Program(
+                        elf=elf.name if elf else None, elf_sha256=checked_digest(elf) if elf else None
+                    ),
+                    "tools": {
+                        **tool_versions(resource.analyzer),
+                        **board.tools(),
+                        "python": platform.python_version(),
+                    },
+                    "keep": request.keep,
+                }
             )
+            yield Opened(asked, lambda folder, watch: observe(board, order, watch.step, folder, watch))
 
 
 MOST_BYTES = 256 << 20

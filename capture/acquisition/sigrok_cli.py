@@ -20,15 +20,13 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import IO
 
-import numpy as np
-
 from base.files.errors import CaptureError
 from base.files.whole import WriteError
 from base.processes import children, signals
 from base.run_folder.edge_stream import EdgeFollower, EdgeWriter, NewEdges, read_stream
 from base.run_folder.edges import CHANNELS, MOST_EDGES, MOST_SAMPLES, EdgeExtractor, EdgeList
 from base.run_folder.kept import MOST_KEPT_SAMPLES, Kept
-from capture.acquisition.keeper import Keeper, Keeping
+from capture.acquisition.keeper import NO_ROWS, Keeper, Keeping
 from capture.desk.bench import AnalyzerResource
 
 TOOL = "sigrok-cli"
@@ -117,11 +115,13 @@ class CaptureRequest:
     def arguments(self) -> list[str]:
         """The command line, without the program."""
         analyzer = self.analyzer
-        driver = analyzer.driver if not self.connection else f"{analyzer.driver}:conn={self.connection}"
         named = sorted(analyzer.channels.values())
-        settings = ":".join((f"samplerate={self.samplerate_hz}", *analyzer.words))
         return [
-            *("--driver", driver, "--config", settings, *(("--channels", ",".join(named)) if named else ())),
+            "--driver",
+            f"{analyzer.driver}:conn={self.connection}" if self.connection else analyzer.driver,
+            "--config",
+            ":".join((f"samplerate={self.samplerate_hz}", *analyzer.words)),
+            *(("--channels", ",".join(named)) if named else ()),
             *("--samples", str(self.samples), "--output-format", "binary"),
         ]
 
@@ -144,8 +144,7 @@ class CaptureResult:
 
 def no_edges(request: CaptureRequest) -> EdgeList:
     """What came of it before the first sample."""
-    nothing = np.empty(0, np.int64), np.empty(0, np.uint8)
-    return EdgeList(*nothing, request.samplerate_hz, 0, tuple(request.taken))
+    return EdgeList(*NO_ROWS, request.samplerate_hz, 0, tuple(request.taken))
 
 
 class SigrokCapture:
@@ -301,8 +300,13 @@ class SigrokCapture:
         if len(lines) > _ODDITIES_MOST:
             oddities.append(f"{TOOL} said {len(lines) - _ODDITIES_MOST} lines more.")
         windows = self._keeper.kept if self._keeper else None
-        edges = no_edges(self._request) if windows else read_stream(self._path).edges
-        return CaptureResult(edges, tuple(problems), tuple(oddities), interrupted, windows)
+        return CaptureResult(
+            no_edges(self._request) if windows else read_stream(self._path).edges,
+            tuple(problems),
+            tuple(oddities),
+            interrupted,
+            windows,
+        )
 
     def _end(self, process: subprocess.Popen[bytes]) -> None:
         """End whatever still runs, and collect what is left in the pipes: whoever still holds their
@@ -363,8 +367,7 @@ class SigrokCapture:
                 raise CaptureError(f"{TOOL} goes on beyond {wanted} samples and was ended; capture again.")
             if samples := samples[: wanted - self._extractor.total_samples]:
                 self._extractor.feed(samples)
-            late = time.monotonic() - self._stored_s >= _BLOCK_S
-            if late or self._extractor.rows_held >= _BLOCK_ROWS:
+            if time.monotonic() - self._stored_s >= _BLOCK_S or self._extractor.rows_held >= _BLOCK_ROWS:
                 self._store()
                 self._writer.check_room()
 
@@ -383,13 +386,11 @@ def find_tool(other: str = "") -> str:
     Raises CaptureError with the remedy where there is none.
     """
     path = shutil.which(Path(other).expanduser() if other else TOOL)
-    if path is None and other:
-        raise CaptureError(
-            f"{other}, which bench.toml names as sigrok, is no program; mend the path, or drop the key."
-        )
     if path is None:
         raise CaptureError(
-            f"{TOOL} is not installed; install it, on Debian with: sudo apt-get install {TOOL}."
+            f"{other}, which bench.toml names as sigrok, is no program; mend the path, or drop the key."
+            if other
+            else f"{TOOL} is not installed; install it, on Debian with: sudo apt-get install {TOOL}."
         )
     return path
 
@@ -409,8 +410,8 @@ def versions(other: str = "") -> dict[str, str]:
         raise CaptureError(
             f"{TOOL} --version says nothing within {_VERSION_WITHIN_S:g} s; reinstall it."
         ) from None
-    lines = re.findall(r"^(?:- )?(sigrok-cli|libsigrok|libsigrokdecode) ([0-9][^\s/]*)", done.stdout, re.M)
-    result = {name.replace("-", "_"): version for name, version in lines}
+    names = r"^(?:- )?(sigrok-cli|libsigrok|libsigrokdecode) ([0-9][^\s/]*)"
+    result = {name.replace("-", "_"): version for name, version in re.findall(names, done.stdout, re.M)}
     if missing := [name for name in CAPTURERS if name not in result]:
         raise CaptureError(f"{TOOL} --version does not state {', '.join(missing)}; reinstall it.")
     return result
@@ -422,9 +423,11 @@ def unexpected_lines(stderr: str, *, whole: bool = False) -> list[str]:
     `whole`: every sample that was asked for arrived, so
     that its words on their number are no fault.
     """
-    lines = (line.strip() for line in stderr.splitlines())
-    harmless = (_HARMLESS, _COUNTED) if whole else (_HARMLESS,)
-    return [line for line in lines if line and not any(words.fullmatch(line) for words in harmless)]
+    return [
+        line
+        for line in filter(None, map(str.strip, stderr.splitlines()))
+        if not (_HARMLESS.fullmatch(line) or (whole and _COUNTED.fullmatch(line)))
+    ]
 
 
 def count_problems(wanted: int, got: int) -> list[str]:

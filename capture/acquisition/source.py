@@ -182,14 +182,17 @@ class RunRequest(Request):
             )
         except FootprintError as error:
             notes = (str(error),)
-        compiler = cmake_build.of_image(self.image.elf)
         return Account(
             allocator=self.image.allocator,
             board=self.resource.name,
             analyzer=analyzer,
             elf_sha256=self.image.sha256,
             footprint=taken,
-            tools={**tools, "compiler": compiler, "python": platform.python_version()},
+            tools={
+                **tools,
+                "compiler": cmake_build.of_image(self.image.elf),
+                "python": platform.python_version(),
+            },
             notes=notes,
             ignore_glitches=self.ignore_glitches,
             plan=self.planned,
@@ -206,8 +209,7 @@ class Taken(NamedTuple):
     seen: Observation
 
 
-@dataclass(frozen=True)
-class Opened:
+class Opened(NamedTuple):
     """A run that may begin: what is known of it, and how it is observed.
 
     `account` is what was asked where the run is from the wire alone. `observe` takes the run's

@@ -20,7 +20,6 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Annotated, Literal
 
-import numpy as np
 import polars as pl
 from pydantic import Field
 
@@ -31,7 +30,7 @@ from base.run_folder.edge_stream import read_stream
 from base.run_folder.edges import NS_PER_S, EdgeList, read_parquet
 from base.run_folder.folder import RunName, read_observed
 from base.run_folder.kept import read_kept
-from base.run_folder.manifest import AskedFirmware, Origin, ToolReport, check_has_operations, read_origin
+from base.run_folder.manifest import AskedFirmware, ToolReport, check_has_operations, read_origin
 from base.run_folder.observed import Asked, read_asked, read_observed_manifest
 from base.run_folder.session_file import read_sr
 from base.run_folder.tables import (
@@ -43,6 +42,7 @@ from base.run_folder.tables import (
     read_table,
     write_table,
 )
+from capture.acquisition.keeper import NO_ROWS
 from capture.acquisition.observe import Observation
 from capture.acquisition.source import Account, Taken
 from scenarios.errors import ImageError
@@ -50,7 +50,7 @@ from scenarios.generator import Step
 from scenarios.operations import Image, Mark, body_crc32, decode
 from scenarios.plan import Plan, table
 
-_NOTHING = EdgeList(np.empty(0, np.int64), np.empty(0, np.uint8), NS_PER_S, 0)
+_NOTHING = EdgeList(*NO_ROWS, NS_PER_S, 0)
 
 
 def read_stored(folder: Path) -> Taken:
@@ -61,8 +61,35 @@ def read_stored(folder: Path) -> Taken:
     origin = read_origin(folder / names.MANIFEST) if (folder / names.MANIFEST).exists() else None
     edges, asked_samples = _capture(folder, origin.files if origin else {})
     plan = read_plan(folder / names.PLAN, read_observed(folder, names.IMAGE))
+    if origin:
+        path = folder / names.OPERATIONS  # which alone tells where the blocks lay
+        memory = read_memory(path, origin.memory)
+        if memory and not memory.figures.why_not and names.digest(path) != origin.files.get(path.name):
+            memory = Memory.unknown("The table of operations was damaged, and with it where the blocks lay.")
+        account = Account(
+            allocator=origin.allocator,
+            board=origin.board,
+            analyzer=origin.analyzer,
+            elf_sha256=origin.firmware.elf_sha256,
+            tools=origin.tools,
+            bounds=origin.bounds,
+            memory=memory,
+            footprint=origin.footprint,
+            imported=origin.imported,
+            ignore_glitches=origin.glitches is not None,
+            plan=plan,
+            asked=origin.asked,
+        )
+    elif name := RunName.of(folder):
+        # A run that was killed tells no more of what was asked for than the allocator.
+        asked = AskedFirmware(allocator=name.allocator)
+        account = Account(name.allocator, name.board, "unknown", "unknown", plan=plan, asked=asked)
+    else:
+        raise CaptureError(
+            f"{folder} has neither a run.json nor the name of a run folder; give a folder of runs/."
+        )
     return Taken(
-        _account(folder, origin, plan),
+        account,
         Observation(
             edges,
             serial_bytes=read_observed(folder, names.SERIAL_LOG),
@@ -81,12 +108,14 @@ def read_stored_pins(folder: Path) -> tuple[Asked, Observation]:
         )
     windows = read_kept(folder) if request.keep else None
     edges, asked_samples = (_NOTHING, windows.asked_samples) if windows else _capture(folder, {})
-    report: ToolReport
-    if (folder / names.MANIFEST).exists():
-        report = read_observed_manifest(folder / names.MANIFEST).tool_report
-    else:
-        report = _unknown_report((windows or edges).total_samples, asked_samples)
-    return request, Observation(edges, b"", report, kept=windows)
+    return request, Observation(
+        edges,
+        b"",
+        read_observed_manifest(folder / names.MANIFEST).tool_report
+        if (folder / names.MANIFEST).exists()
+        else _unknown_report((windows or edges).total_samples, asked_samples),
+        kept=windows,
+    )
 
 
 def _capture(folder: Path, digests: Mapping[str, str]) -> tuple[EdgeList, int | None]:
@@ -113,44 +142,15 @@ def _capture(folder: Path, digests: Mapping[str, str]) -> tuple[EdgeList, int | 
 
 
 def _unknown_report(got_samples: int, asked_samples: int | None) -> ToolReport:
-    sentence = (
-        "The bench was killed before it wrote run.json: what the tools said of the capture, and which "
-        "firmware it was, is not known; run again."
-    )
     expected_samples = got_samples if asked_samples is None else asked_samples
     return ToolReport(
-        asked_samples=expected_samples, interrupted=got_samples < expected_samples, oddities=(sentence,)
+        asked_samples=expected_samples,
+        interrupted=got_samples < expected_samples,
+        oddities=(
+            "The bench was killed before it wrote run.json: what the tools said of the capture, and which "
+            "firmware it was, is not known; run again.",
+        ),
     )
-
-
-def _account(folder: Path, origin: Origin | None, plan: Plan) -> Account:
-    if origin:
-        path = folder / names.OPERATIONS  # which alone tells where the blocks lay
-        memory = read_memory(path, origin.memory)
-        if memory and not memory.figures.why_not and names.digest(path) != origin.files.get(path.name):
-            memory = Memory.unknown("The table of operations was damaged, and with it where the blocks lay.")
-        return Account(
-            allocator=origin.allocator,
-            board=origin.board,
-            analyzer=origin.analyzer,
-            elf_sha256=origin.firmware.elf_sha256,
-            tools=origin.tools,
-            bounds=origin.bounds,
-            memory=memory,
-            footprint=origin.footprint,
-            imported=origin.imported,
-            ignore_glitches=origin.glitches is not None,
-            plan=plan,
-            asked=origin.asked,
-        )
-    name = RunName.of(folder)
-    if name is None:
-        raise CaptureError(
-            f"{folder} has neither a run.json nor the name of a run folder; give a folder of runs/."
-        )
-    # A run that was killed tells no more of what was asked for than the allocator.
-    firmware = AskedFirmware(allocator=name.allocator)
-    return Account(name.allocator, name.board, "unknown", "unknown", plan=plan, asked=firmware)
 
 
 Schema = Literal[2]
@@ -171,8 +171,8 @@ def write_plan(path: Path, plan: Plan) -> None:
     """Writes the table of `plan`, with the scenario's name, parameters and seed as metadata."""
     columns = plan.operations.select(PLAN.names())
     facts = {"scenario": plan.name, "parameters": plan.parameters, "seed": plan.seed}
-    sha256 = _digest(plan.image, columns, *facts.values())
-    write_table(path, columns, {"schema": SCHEMA, **facts, "sha256": sha256})
+    facts["sha256"] = _digest(plan.image, columns, *facts.values())
+    write_table(path, columns, {"schema": SCHEMA, **facts})
 
 
 def _digest(image_bytes: bytes, columns: pl.DataFrame, *facts: object) -> str:
@@ -191,8 +191,9 @@ def read_plan(path: Path, image_bytes: bytes) -> Plan:
     columns = read_table(path, PLAN, MOST_OPERATIONS)
     metadata = read_metadata(path, _Metadata)
     operations = table(Step(operation) for operation in image.operations if not isinstance(operation, Mark))
-    facts = metadata.scenario, metadata.parameters, metadata.seed
-    if metadata.sha256 != _digest(image_bytes, columns, *facts):
+    if metadata.sha256 != _digest(
+        image_bytes, columns, metadata.scenario, metadata.parameters, metadata.seed
+    ):
         raise CaptureError(f"{path} is not the plan of {names.IMAGE} beside it; restore one of them.")
     return Plan(
         name=image.name,

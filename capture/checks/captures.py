@@ -23,16 +23,14 @@ from capture.acquisition.source import RunRequest, longest_s
 from capture.acquisition.stored import read_stored
 from capture.checks.clips import look
 from capture.checks.devices import Facts, ask
-from capture.checks.findings import Figure, Finding, State
-from capture.conduct import judge
-from capture.conduct import run as conduct
+from capture.checks.findings import Figure, Finding
+from capture.conduct import judge, run
 from capture.desk.bench import BoardResource
 from capture.desk.open_board import open_board
 from capture.instruments.calibration import fall_delay_samples
 from capture.reading.wire import COMMON_CHANNELS
 from capture.summary.warnings import LATE_SAMPLES
-from firmware.build import fit
-from firmware.build import image as firmware
+from firmware.build import fit, image
 from firmware.build.boards import Board
 from firmware.build.image import FirmwareImage
 from scenarios import catalogue
@@ -85,7 +83,7 @@ class Desk:
         """The firmware of the runs that are made here."""
         signals.check()
         self.shown("the firmware")
-        return firmware.build(ALLOCATOR, board=self.board.board.word)
+        return image.build(ALLOCATOR, board=self.board.board.word)
 
     @cached_property
     def short_plan(self) -> Plan:
@@ -115,8 +113,12 @@ class Desk:
         finding = of_serial(serial, baud)
         for rate in SLOWER_BAUDS if finding.state == "wrong" and serial.bytes else ():
             if rate < baud and of_serial(self._run(self.short_plan, rate).serial, rate).state == "right":
-                advice = f"At {rate:,} baud they came whole: set baud = {rate} in bench.toml if this recurs."
-                return replace(finding, remedies=(advice,))
+                return replace(
+                    finding,
+                    remedies=(
+                        f"At {rate:,} baud they came whole: set baud = {rate} in bench.toml if this recurs.",
+                    ),
+                )
         return finding
 
     def rest(self) -> Finding:
@@ -127,28 +129,24 @@ class Desk:
         """Does the analyzer see rising and falling edges alike?"""
         wire = judge(*read_stored(self.folders[-1]))[0].wire
         sample_ns = NS_PER_S / wire.edges.samplerate_hz
-        late = {channel: fall_delay_samples(wire, channel) for channel in COMMON_CHANNELS}
-        delays = {channel: delay for channel, delay in late.items() if delay is not None}
-        if not delays:
+        late = ((channel, fall_delay_samples(wire, channel)) for channel in COMMON_CHANNELS)
+        delays_ns = {channel: delay * sample_ns for channel, delay in late if delay is not None}
+        if not delays_ns:
             return Finding(
                 "edges", "odd", "The common pulses are not there, which would tell.", ("See the wiring.",)
             )
-        figures = tuple(
-            Figure(
-                f"{channel} falls later by",
-                round(delay * sample_ns, 1),
-                "ns",
-                round(LATE_SAMPLES * sample_ns, 1),
-            )
-            for channel, delay in delays.items()
+        worst = max(delays_ns, key=lambda channel: abs(delays_ns[channel]))
+        nothing_ns = LATE_SAMPLES * sample_ns
+        return Finding(
+            "edges",
+            "right" if abs(delays_ns[worst]) <= nothing_ns else "odd",
+            f"{worst} sees falling edges {delays_ns[worst]:+.1f} ns later than rising ones, the farthest of "
+            f"all; {nothing_ns:.1f} ns are nothing.",
+            figures=tuple(
+                Figure(f"{channel} falls later by", round(delay_ns, 1), "ns", round(nothing_ns, 1))
+                for channel, delay_ns in delays_ns.items()
+            ),
         )
-        worst = max(delays, key=lambda channel: abs(delays[channel]))
-        words = (
-            f"{worst} sees falling edges {delays[worst] * sample_ns:+.1f} ns later than rising ones, the "
-            f"farthest of all; {LATE_SAMPLES * sample_ns:.1f} ns are nothing."
-        )
-        state: State = "right" if abs(delays[worst]) <= LATE_SAMPLES else "odd"
-        return Finding("edges", state, words, figures=figures)
 
     def rate(self) -> Finding:
         """Does the analyzer keep up, without a sample lost?"""
@@ -158,25 +156,31 @@ class Desk:
         each_s = longest_s(usual, board.core_hz) / usual.operations.height
         most = fit.place(board).entries - _BESIDE_OPERATIONS
         plan = _plan(board, "mem_stress", operations=min(max(round(self.rate_s / each_s), 120), most))
-        outcomes: list[Manifest] = []
+        outcomes = []
         for _ in range(max(1, math.ceil(self.rate_s / longest_s(plan, board.core_hz) - _NOTHING_OF_ONE))):
             outcomes.append(self._run(plan))
             if outcomes[-1].verdict != "complete":
                 break
-        asked_samples = sum(manifest.tool_report.asked_samples for manifest in outcomes)
-        got = sum(manifest.total_samples for manifest in outcomes)
         seconds = sum(manifest.total_samples / manifest.samplerate_hz for manifest in outcomes)
         figures = (
             Figure("captured", round(seconds, 3), "s", n=len(outcomes)),
-            Figure("samples", got, n=asked_samples),
+            Figure(
+                "samples",
+                sum(manifest.total_samples for manifest in outcomes),
+                n=sum(manifest.tool_report.asked_samples for manifest in outcomes),
+            ),
         )
         bad = outcomes[-1]
         if bad.verdict == "complete":
             return Finding("samples", "right", f"No sample is missing in {seconds:.3g} s.", (), figures)
-        words = f"A capture is {bad.verdict}: the analyzer or its line does not keep up."
-        # Those that tell of samples before all others.
-        reasons = sorted(bad.reasons, key=lambda reason: "samples were lost" not in reason)
-        return Finding("samples", "wrong", words, tuple(reasons), figures)
+        return Finding(
+            "samples",
+            "wrong",
+            f"A capture is {bad.verdict}: the analyzer or its line does not keep up.",
+            # Those that tell of samples before all others.
+            tuple(sorted(bad.reasons, key=lambda reason: "samples were lost" not in reason)),
+            figures,
+        )
 
     def clock(self) -> Finding:
         """Do the clocks of board and analyzer agree, by the last run?"""
@@ -194,8 +198,11 @@ class Desk:
             return Finding(
                 "clock", "odd", "The frames do not tell.", ("Run ./lab redecode on the run of this step.",)
             )
-        ppm, apart = (best - 1) * _PPM, figures[-1].plus_minus or 0.0
-        words = f"The analyzer's clock is {ppm:+,.2f} ppm off the board's, to {apart:,.2f}."
+        ppm = (best - 1) * _PPM
+        words = (
+            f"The analyzer's clock is {ppm:+,.2f} ppm off the board's, to "
+            f"{figures[-1].plus_minus or 0.0:,.2f}."
+        )
         if abs(ppm) <= _CRYSTALS_PPM:
             return Finding("clock", "right", words, (), figures)
         return Finding("clock", "odd", f"{words} Two crystals differ by less.", figures=figures)
@@ -208,23 +215,25 @@ class Desk:
         if manifest.verdict != "complete" or wire.max is None or cycles.max is None:
             words = f"The run is {manifest.verdict}, so its numbers may not be believed."
             return Finding("section", "wrong", words, tuple(manifest.reasons))
-        figures = (
-            Figure("longest section, wire", round(wire.max, 1), "ns", budget and round(budget, 1), wire.n),
-            Figure("longest section, counter", round(cycles.max, 1), "cycles", None, cycles.n),
-        )
-        words = (
+        return Finding(
+            "section",
+            "right",
             f"The longest critical section of {manifest.allocator} in {manifest.scenario} is "
-            f"{wire.max:,.1f} ns ± {budget or 0.0:,.1f} ns, of {wire.n:,}."
+            f"{wire.max:,.1f} ns ± {budget or 0.0:,.1f} ns, of {wire.n:,}.",
+            figures=(
+                Figure(
+                    "longest section, wire", round(wire.max, 1), "ns", budget and round(budget, 1), wire.n
+                ),
+                Figure("longest section, counter", round(cycles.max, 1), "cycles", None, cycles.n),
+            ),
         )
-        return Finding("section", "right", words, (), figures)
 
     def _run(self, plan: Plan, baud: int | None = None) -> Manifest:
         request = RunRequest(
             plan=plan, image=self.image, board=self.name, baud=baud, runs=self.runs, progress=self.shown
         )
-        direct = self.is_virtual and not sigrok_cli.is_installed()
-        result = conduct(Direct(request) if direct else Sigrok(request))
-        self.folders.append(result.folder)
+        source = Direct if self.is_virtual and not sigrok_cli.is_installed() else Sigrok
+        self.folders.append(run(source(request)).folder)
         return self.last
 
 
@@ -237,11 +246,12 @@ def of_serial(serial: Serial, baud: int) -> Finding:
     if serial.records and not serial.checksum_failures and not serial.sequence_gaps and serial.end_record:
         words = f"{serial.records:,} records came at {baud:,} baud, whole and in order."
         return Finding("records", "right", words)
-    words = (
+    return Finding(
+        "records",
+        "wrong",
         f"Records are damaged or missing at {baud:,} baud: {serial.records:,} came in {serial.bytes:,} "
-        f"bytes, beside {serial.checksum_failures:,} lines that cannot be read."
+        f"bytes, beside {serial.checksum_failures:,} lines that cannot be read.",
     )
-    return Finding("records", "wrong", words)
 
 
 def of_rest(edges: EdgeList) -> Finding:
@@ -252,5 +262,9 @@ def of_rest(edges: EdgeList) -> Finding:
     noisy = ", ".join(f"{channel} {count:,}" for channel, count in seen.items() if count)
     if not noisy:
         return Finding("inputs", "right", f"No input sees an edge in {seconds:.3g} s.", (), figures)
-    words = f"Inputs see edges though no pin moves: {noisy} in {seconds:.3g} s."
-    return Finding("inputs", "odd", words, figures=figures)
+    return Finding(
+        "inputs",
+        "odd",
+        f"Inputs see edges though no pin moves: {noisy} in {seconds:.3g} s.",
+        figures=figures,
+    )

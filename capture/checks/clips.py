@@ -7,9 +7,9 @@ from __future__ import annotations
 import tempfile
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
+from typing import NamedTuple
 
 from base.files.errors import CaptureError
 from base.processes import signals
@@ -45,8 +45,7 @@ _MOST_EDGES = 10_000
 _MAY_BE_CUT = 2
 
 
-@dataclass(frozen=True)
-class Seen:
+class Seen(NamedTuple):
     """What one input saw.
 
     `pins` are the numbers of the pins whose pulses it saw whenever they came. `strays` counts what
@@ -180,22 +179,20 @@ def check(board: BoardResource, progress: Tell = lambda _: None) -> Finding:
         )
     wiring = build_wiring(board.board)
     check_analyzer(board, rate_hz, _CAPTURED_S + RESET_WITHIN_S)
-    edges = look(board, wiring, _CAPTURED_S, progress, "The clips cannot be checked")
-    return judge(read(edges), clips(board))
+    seen = read(look(board, wiring, _CAPTURED_S, progress, "The clips cannot be checked"))
+    return judge(seen, clips(board))
 
 
 def look(board: BoardResource, elf: Path | None, duration_s: float, progress: Tell, cannot: str) -> EdgeList:
     """The pins of a board that runs `elf`, or what is on it. Raises TailscopeError, which says what
     `cannot` be done where samples are lost; and signals.Stopped.
     """
-    analyzer = board.analyzer
-    samples = round(analyzer.samplerate_hz * duration_s)
-    order = Order(analyzer, None, analyzer.samplerate_hz, samples, elf=elf, records="none")
+    analyzer, rate_hz = board.analyzer, board.analyzer.samplerate_hz
+    order = Order(analyzer, None, rate_hz, round(rate_hz * duration_s), elf=elf, records="none")
     with signals.orderly(), tempfile.TemporaryDirectory(prefix="tailscope-") as folder:
         with open_board(board) as opened:
             seen = observe(opened, order, progress, Path(folder))
         signals.check()
     if seen.report.losses:
-        said = " ".join((seen.report.losses[0], *seen.report.oddities[:1]))
-        raise CaptureError(f"{cannot}: {said}")
+        raise CaptureError(" ".join((f"{cannot}:", seen.report.losses[0], *seen.report.oddities[:1])))
     return seen.edges

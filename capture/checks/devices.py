@@ -133,12 +133,13 @@ def _probe(board: BoardResource, facts: Facts) -> Finding:
     chosen = _chosen_probes(board, facts)
     listed = ", ".join(f"{probe.unique_id} ({probe.title})" for probe in facts.probes) or "none"
     if len(chosen) != 1:
-        words = (
+        return Finding(
+            "probe",
+            "wrong" if board.loader.kind == "pyocd" else "odd",
             f"{len(chosen) or 'None'} of the probes that pyOCD finds may be the board's, and one must be: "
             "connect it by the USB connector of its ST-Link (CN1), or write the id of one as probe into "
-            f"bench.toml: {listed}."
+            f"bench.toml: {listed}.",
         )
-        return Finding("probe", "wrong" if board.loader.kind == "pyocd" else "odd", words)
     probe = chosen[0]
     version = _ST_LINK_FIRMWARE.match(probe.firmware)
     if version and int(version[1]) < LEAST_FIRMWARE:
@@ -149,8 +150,7 @@ def _probe(board: BoardResource, facts: Facts) -> Finding:
     elif probe.fault:
         words = f"pyOCD cannot open it ({probe.fault}): end what else uses it, or replug the board."
     else:
-        firmware = f", firmware {probe.firmware}" if probe.firmware else ""
-        return Finding("probe", "right", f"{listed}{firmware}")
+        return Finding("probe", "right", listed + (f", firmware {probe.firmware}" if probe.firmware else ""))
     return Finding("probe", "wrong", words)
 
 
@@ -161,18 +161,20 @@ def _port(board: BoardResource, facts: Facts) -> Finding:
     meant, probes = _meant_ports(board, facts), _chosen_probes(board, facts)
     listed = ", ".join(f"{port.device} ({port.title} {port.usb_id})" for port in facts.ports) or "none"
     if len(meant) != 1:
-        words = (
+        return Finding(
+            "port",
+            "wrong",
             f"{len(meant) or 'No'} ports are {wanted}, and one must be: connect the board by USB, or write a "
-            f"port or the probe's whole id into bench.toml. There is {listed}."
+            f"port or the probe's whole id into bench.toml. There is {listed}.",
         )
-        return Finding("port", "wrong", words)
     port = meant[0]
     if len(probes) == 1 and port.usb_id in ST_LINKS and port.serial_number not in (None, probes[0].unique_id):
-        words = (
+        return Finding(
+            "port",
+            "wrong",
             f"{port.device} is on the ST-Link {port.serial_number}, and the probe is "
-            f"{probes[0].unique_id}: name port and probe of one board in bench.toml."
+            f"{probes[0].unique_id}: name port and probe of one board in bench.toml.",
         )
-        return Finding("port", "wrong", words)
     return Finding("port", "right", f"{port.device}: {port.title} {port.usb_id}".rstrip())
 
 
@@ -194,25 +196,27 @@ def may_use(board: BoardResource, facts: Facts) -> Iterator[Finding]:
             yield Finding("usb", "wrong", words)
     for port in _meant_ports(board, facts) if board.serial_port else []:
         if not port.accessible:
-            words = (
+            yield Finding(
+                "port",
+                "wrong",
                 f"{port.device} may not be used by you: add yourself to its group (often dialout: sudo "
-                "usermod -aG dialout $USER), and log in again."
+                "usermod -aG dialout $USER), and log in again.",
             )
-            yield Finding("port", "wrong", words)
         if facts.modem_manager:
-            words = (
+            yield Finding(
+                "port",
+                "odd",
                 f"ModemManager runs, and may take {port.device} for a modem: then records go to it for half "
-                f"a minute after you plug it in. If they are missing, {_INSTALL}."
+                f"a minute after you plug it in. If they are missing, {_INSTALL}.",
             )
-            yield Finding("port", "odd", words)
 
 
 def ask(board: BoardResource) -> Facts:
     """Everything that sigrok-cli, pyOCD, pySerial and the kernel say of this board's desk. Each has
     a bounded time. Raises signals.Stopped.
     """
-    names = (read(file) for file in PROCESSES.glob("[0-9]*/comm"))
-    facts: dict[str, Any] = {"modem_manager": any(name == "ModemManager" for name in names)}
+    names = map(read, PROCESSES.glob("[0-9]*/comm"))
+    facts: dict[str, Any] = {"modem_manager": "ModemManager" in names}
     faults, listing = [], Facts()
     try:
         facts["analyzers"] = devices(board.analyzer)
@@ -227,8 +231,7 @@ def ask(board: BoardResource) -> Facts:
         command = [*children.with_devices(), sys.executable, "-m", "capture.checks.devices"]
         listing = _LISTING.validate_json(children.run(command, within_s=WITHIN_S, folder=ROOT).stdout)
     except (subprocess.TimeoutExpired, ValueError):
-        words = "pyOCD cannot list its probes: unplug the board and plug it in again."
-        faults.append(("probe", words))
+        faults.append(("probe", "pyOCD cannot list its probes: unplug the board and plug it in again."))
     return replace(listing, **facts, faults=tuple(faults))
 
 
@@ -258,8 +261,11 @@ def _probes() -> Iterator[Probe]:
             fault = str(error)
         links[device.serial_number] = link.version_str or "", fault
     for probe in ConnectHelper.get_all_connected_probes(blocking=False):
-        title = f"{probe.vendor_name} {probe.product_name}"
-        yield Probe(probe.unique_id, title, *links.pop(probe.unique_id, ()))
+        yield Probe(
+            probe.unique_id,
+            f"{probe.vendor_name} {probe.product_name}",
+            *links.pop(probe.unique_id, ()),
+        )
     for unique_id, told in links.items():
         yield Probe(unique_id, "ST-Link", *told)
 
@@ -268,8 +274,9 @@ def usb_devices() -> Iterator[UsbDevice]:
     """Every device that the kernel lists, in the order of its bus and number."""
     for vendor in sorted(SYSFS.glob("*/idVendor")):
         bus, number = (read(vendor.with_name(name)).zfill(3) for name in ("busnum", "devnum"))
-        usb_id, node = f"{read(vendor)}:{read(vendor.with_name('idProduct'))}", f"/dev/bus/usb/{bus}/{number}"
-        yield UsbDevice(usb_id.lower(), node, os.access(node, os.R_OK | os.W_OK))
+        usb_id = f"{read(vendor)}:{read(vendor.with_name('idProduct'))}".lower()
+        node = f"/dev/bus/usb/{bus}/{number}"
+        yield UsbDevice(usb_id, node, os.access(node, os.R_OK | os.W_OK))
 
 
 if __name__ == "__main__":

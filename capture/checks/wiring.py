@@ -63,8 +63,7 @@ def as_text(board: BoardResource) -> str:
     rows.append((GROUND, "", GROUND, GROUND, GROUND_CONNECTOR))
     analyzer = board.analyzer
     rate = f"{analyzer.samplerate_hz:,} samples per second"
-    title = f"{board.name}, {board.board.title}: {analyzer.driver} at {rate}"
-    return "\n".join([title, "", *columns(rows)])
+    return "\n".join([f"{board.name}, {board.board.title}: {analyzer.driver} at {rate}", "", *columns(rows)])
 
 
 def as_json(board: BoardResource) -> list[dict[str, str]]:

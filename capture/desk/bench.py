@@ -41,15 +41,12 @@ VIRTUAL_PORTS = ("pty", "tcp")
 Quoted = Annotated[str, expecting("a word in quotes")]
 QuotedPath = Annotated[str, expecting("a path in quotes")]
 Word = Annotated[str, Field(min_length=1), expecting("a word in quotes")]
-_BAUDS = f"{BAUD_MIN:,} to {BAUD_MAX:,}, in hundreds"
 BAUD_TOLERANCE = 0.01
 """Both ends of a line may be off by 2 % together, in ten bits (RM0368, section 19.3.5: 3.75 % at
 best). Half of it is the other end's."""
 
-Samplerate = Annotated[int, Field(gt=0), expecting("a positive whole number of samples per second")]
 
-
-Setting = bool | int | float | str
+Settings = dict[str, bool | int | float | str]
 _D0_TO_D7 = tuple(f"D{number}" for number in range(len(CHANNELS)))
 SALEAE_LOGIC2 = "saleae-logic2"
 """The driver that is none of libsigrok's: Saleae's program, by its automation interface."""
@@ -72,7 +69,7 @@ def _eight(inputs: list[str]) -> list[str]:
     return inputs
 
 
-def _not_ours(settings: dict[str, Setting]) -> dict[str, Setting]:
+def _not_ours(settings: Settings) -> Settings:
     """Refuses what the bench says by itself, and what sigrok-cli would divide."""
     for key, value in settings.items():
         if key in _OURS or _DIVIDES.search(f"{key}{value}") or value == "":
@@ -94,7 +91,6 @@ def _all_of_ours(channels: dict[str, str]) -> dict[str, str]:
     return channels
 
 
-Clock = Literal["bypass", "crystal", "internal"]
 LOADERS: Mapping[str, type[Loader]] = {
     "pyocd": Pyocd,
     "openocd": OpenOcd,
@@ -111,7 +107,7 @@ _ANY_CHIP = "cortex_m"
 class LoaderResource(Table):
     """What brings the firmware onto the board."""
 
-    kind: Annotated[str, expecting("a word in quotes"), among((UNLOADED[0], *LOADERS, UNLOADED[1]))]
+    kind: Annotated[Quoted, among((UNLOADED[0], *LOADERS, UNLOADED[1]))]
     """`virtual-nucleo`: the simulated board. `pyocd`, `openocd`, `probe-rs`, `jlink`: a debug probe
     that these know.
     `none`: somebody else loads the board, and it can be observed only.
@@ -132,7 +128,9 @@ class LoaderResource(Table):
     """Another program than the one on PATH."""
     arguments: list[Word] = Field(default_factory=list)
     """Further words of its command line."""
-    clock: Annotated[Clock, expecting("bypass, crystal or internal")] = "bypass"
+    clock: Annotated[Literal["bypass", "crystal", "internal"], expecting("bypass, crystal or internal")] = (
+        "bypass"
+    )
     """What feeds the core's clock (docs/reference/wiring.md)."""
 
     @model_validator(mode="after")
@@ -177,9 +175,11 @@ class SerialResource(Table):
     """`/dev/ttyACM0`, a URL of pySerial, or `usb:VID:PID`; `pty` or `tcp` of a virtual board.
     `usb:0483:374B` also finds an ST-Link with another id, where none has this one.
     """
-    baud: Annotated[int, Field(ge=BAUD_MIN, le=BAUD_MAX, multiple_of=BAUD_UNIT), expecting(_BAUDS)] = (
-        DEFAULT_BAUD
-    )
+    baud: Annotated[
+        int,
+        Field(ge=BAUD_MIN, le=BAUD_MAX, multiple_of=BAUD_UNIT),
+        expecting(f"{BAUD_MIN:,} to {BAUD_MAX:,}, in hundreds"),
+    ] = DEFAULT_BAUD
     """In hundreds. The firmware is told. A rate that USART2's divider misses by 1 % or more is
     refused.
     """
@@ -190,7 +190,7 @@ class AnalyzerResource(Table):
 
     driver: Word
     """A driver of libsigrok, or `saleae-logic2`; required without a preset."""
-    samplerate_hz: Samplerate
+    samplerate_hz: Annotated[int, Field(gt=0), expecting("a positive whole number of samples per second")]
     """Required without a preset; with one, a rate that the analyzer has."""
     connection: Quoted = ""
     """sigrok's `conn=`; empty: the only one that is connected."""
@@ -206,7 +206,7 @@ class AnalyzerResource(Table):
     """The driver's names of its first eight inputs, by their bit; D0 to D7 without a preset."""
     sample_bytes: Annotated[int, Field(ge=1, le=8), expecting("1 to 8 bytes")] = 1
     """Bytes of a sample from the driver, of which the first holds the eight inputs."""
-    settings: Annotated[dict[str, Setting], AfterValidator(_not_ours)] = Field(default_factory=dict)
+    settings: Annotated[Settings, AfterValidator(_not_ours)] = Field(default_factory=dict)
     """Options of the driver, as sigrok-cli's `--config` takes them: `voltage_threshold = 1.6`."""
 
     @model_validator(mode="before")
@@ -238,37 +238,35 @@ class AnalyzerResource(Table):
         return {**brought, **values}
 
     @model_validator(mode="after")
-    def _fits_its_preset(self) -> AnalyzerResource:
-        """A channel is an input that is named, where inputs are."""
+    def _fits_its_driver(self) -> AnalyzerResource:
+        """A channel is an input that is named, where inputs are. Saleae's program takes other
+        settings, and no sigrok-cli.
+        """
         for channel, theirs in self.channels.items():
             if self.inputs and theirs not in self.inputs:
                 raise not_among(theirs, self.inputs, "channels", channel)
-        entry = self.known
-        if entry is None:
-            return self
-        if self.driver != entry.driver:
-            raise WrongValueError(f"must be {entry.driver!r} of {self.preset}", "driver", remedy="drop it")
+        if self.known and self.driver != self.known.driver:
+            raise WrongValueError(
+                f"must be {self.known.driver!r} of {self.preset}", "driver", remedy="drop it"
+            )
         if refusal := self._refusal(self.samplerate_hz):
             raise refusal
-        return self
-
-    @model_validator(mode="after")
-    def _fits_logic_2(self) -> AnalyzerResource:
-        """Saleae's program takes other settings, and no sigrok-cli."""
         if not self.by_saleae:
             return self
         for key in sorted({"inputs", "sample_bytes", "sigrok"} & self.model_fields_set):
             raise WrongValueError(f"means nothing to the driver {SALEAE_LOGIC2}", key, remedy="drop it")
         for channel, theirs in self.channels.items():
             if not _LOGIC_2_INPUT.fullmatch(theirs):
-                words = f"must be 0 to 15 of a Saleae, not {quoted(theirs)}"
-                raise WrongValueError(words, "channels", channel)
+                raise WrongValueError(
+                    f"must be 0 to 15 of a Saleae, not {quoted(theirs)}", "channels", channel
+                )
         for key in self.settings:
             if key not in _LOGIC_2_SETTINGS:
                 raise not_among(key, _LOGIC_2_SETTINGS, "settings")
         if self.connection and not _HOST_AND_PORT.fullmatch(self.connection):
-            words = f"must be HOST:PORT of {SALEAE_LOGIC2}, not {quoted(self.connection)}"
-            raise WrongValueError(words, "connection")
+            raise WrongValueError(
+                f"must be HOST:PORT of {SALEAE_LOGIC2}, not {quoted(self.connection)}", "connection"
+            )
         return self
 
     @property
@@ -430,9 +428,9 @@ class Bench:
         if name in self.boards:
             return self.boards[name]
         if "/" not in name and name not in boards.names():
-            listed = ", ".join(self.boards)
             raise CaptureError(
-                f"bench.toml has no board {name!r}; there are {listed}.{near_miss(name, self.boards)}"
+                f"bench.toml has no board {name!r}; there are {', '.join(self.boards)}."
+                f"{near_miss(name, self.boards)}"
             )
         board = boards.named(name)
         matching = [entry for entry in self.boards.values() if entry.is_real and entry.board == board]
@@ -484,8 +482,11 @@ class _BoardTable(Table):
         if self.serial is None:
             raise WrongValueError("is missing", "serial", remedy="add the table, with its port")
         if self.loader.kind == "virtual-nucleo" and self.serial.port not in VIRTUAL_PORTS:
-            words = f"must be {' or '.join(VIRTUAL_PORTS)} of a virtual board, not {self.serial.port!r}"
-            raise WrongValueError(words, "serial", "port")
+            raise WrongValueError(
+                f"must be {' or '.join(VIRTUAL_PORTS)} of a virtual board, not {self.serial.port!r}",
+                "serial",
+                "port",
+            )
         return self
 
     def resource(self, name: str) -> BoardResource:

@@ -4,10 +4,8 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from pathlib import Path
-from types import TracebackType
-from typing import Protocol, Self
+from typing import NamedTuple, Protocol, Self
 
 from base.paths import ROOT
 
@@ -19,16 +17,17 @@ RESET_WITHIN_S = 5.0
 """A resetter pulls the pin at most this long after it is asked: pyOCD takes a while to start."""
 
 
-@dataclass(frozen=True)
-class ProbeAddress:
+Sentences = tuple[str, ...]
+
+
+class ProbeAddress(NamedTuple):
     """A probe by pyOCD's unique id (empty: the only one connected), and the target behind it."""
 
     unique_id: str
     target: str
 
 
-@dataclass(frozen=True)
-class Connections:
+class Connections(NamedTuple):
     """Where a loaded board is heard.
 
     `serial_url` is what pySerial opens, `analyzer` is sigrok's conn= (None: the only one
@@ -59,9 +58,7 @@ class Board(ABC):
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         return None
 
     @abstractmethod
@@ -92,19 +89,19 @@ class Board(ABC):
         """
         return False
 
-    def problems(self) -> tuple[str, ...]:
+    def problems(self) -> Sentences:
         """What the board did not do, in sentences; asked after the capture."""
         return ()
 
-    def oddities(self) -> tuple[str, ...]:
+    def oddities(self) -> Sentences:
         """What it said or did unexpectedly, in sentences; asked after the capture."""
         return ()
 
-    def notes(self) -> tuple[str, ...]:
+    def notes(self) -> Sentences:
         """What the program did that a chip takes without a word, in sentences; asked after it."""
         return ()
 
-    def post_mortem(self, _elf: Path) -> tuple[str, ...]:
+    def post_mortem(self, _elf: Path) -> Sentences:
         """What the core tells of a run that ended without its END record, in sentences.
 
         Asked after the capture, of the board that runs `_elf`: it may halt the core for a moment.

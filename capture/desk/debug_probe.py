@@ -42,21 +42,32 @@ class ProbeSession:
     def __init__(self, address: ProbeAddress) -> None:
         logging.getLogger("pyocd").setLevel(logging.CRITICAL)  # it tells its callers as well
         self._lock = threading.Lock()
-        probe = _probe(address)
+        probes: Any = ConnectHelper.get_all_connected_probes(
+            blocking=False, unique_id=address.unique_id or None, print_wait_message=False
+        )
+        if len(probes) != 1:
+            named = f" {address.unique_id}" if address.unique_id else ""
+            raise CaptureError(
+                f"{len(probes) or 'No'} debug probes{named} are connected, one is needed; name one in "
+                "bench.toml."
+            )
+        (probe,) = probes
         self._answers: _Answers | None = None
         if isinstance(probe, TCPClientProbe):  # not one on USB: its answers are watched
             self._answers = _Answers(probe._socket.read)
             probe._socket.read = self._answers.read
-        options: dict[str, Any] = {
-            "connect_mode": "attach",
-            "resume_on_disconnect": False,  # or it would clear DEMCR
-            "target_override": address.target,
-            "project_dir": str(TARGET_SCRIPT.parent),
-            "user_script": str(TARGET_SCRIPT),
-            "no_config": True,
-        }
         try:
-            self._session = Session(probe, options=options)
+            self._session = Session(
+                probe,
+                options={
+                    "connect_mode": "attach",
+                    "resume_on_disconnect": False,  # or it would clear DEMCR
+                    "target_override": address.target,
+                    "project_dir": str(TARGET_SCRIPT.parent),
+                    "user_script": str(TARGET_SCRIPT),
+                    "no_config": True,
+                },
+            )
             self._session.open()
             self._target = self._session.board.target
         except (Error, OSError) as error:
@@ -138,18 +149,6 @@ def symbol(elf: Path, name: str) -> int:
     if address is None:
         raise CaptureError(f"{elf} has no {name}; build the firmware again with ./lab dev build.")
     return int(address)
-
-
-def _probe(address: ProbeAddress) -> Any:
-    probes = ConnectHelper.get_all_connected_probes(
-        blocking=False, unique_id=address.unique_id or None, print_wait_message=False
-    )
-    if len(probes) != 1:
-        named = f" {address.unique_id}" if address.unique_id else ""
-        raise CaptureError(
-            f"{len(probes) or 'No'} debug probes{named} are connected, one is needed; name one in bench.toml."
-        )
-    return probes[0]
 
 
 class _Answers:

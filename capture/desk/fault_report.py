@@ -16,14 +16,14 @@ from __future__ import annotations
 import subprocess
 import sys
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from base.files.errors import TailscopeError, first_line
 from base.paths import ROOT
 from base.processes import children
-from capture.desk.board import ProbeAddress
+from capture.desk.board import ProbeAddress, Sentences
 
 if TYPE_CHECKING:  # it loads pyOCD
     from capture.desk.debug_probe import ProbeSession
@@ -53,8 +53,7 @@ ADDR2LINE = "arm-none-eabi-addr2line"
 ADDR2LINE_WITHIN_S = 20.0
 
 
-@dataclass(frozen=True)
-class Frame:
+class Frame(NamedTuple):
     """What the core stacked when it took the fault (PM0214, 2.3.7): where it was."""
 
     pc: int
@@ -62,8 +61,7 @@ class Frame:
     """The exception that it was in; 0 for a thread."""
 
 
-@dataclass(frozen=True)
-class FaultRegisters:
+class FaultRegisters(NamedTuple):
     """The fault registers and the core's place at one moment."""
 
     pc: int
@@ -91,11 +89,13 @@ def report(probe: ProbeSession, elf: Path) -> str:
         astray = bool(cfsr & FETCH_FAILED) and not dhcsr & S_LOCKUP
         frame = _frame(probe, astray) if faulted and not cfsr & STACKING_FAILED else None
         pc = probe.read_register("pc")
-    return decode(FaultRegisters(pc, exception, dhcsr, cfsr, hfsr, mmfar, bfar, frame), place_in(elf))
+    return decode(
+        FaultRegisters(pc, exception, dhcsr, cfsr, hfsr, mmfar, bfar, frame), partial(place_in, elf)
+    )
 
 
 def decode(registers: FaultRegisters, place: Callable[[int], str]) -> str:
-    """One sentence. `place` names a code address, as `place_in(elf)` does."""
+    """One sentence. `place` names a code address, as place_in() does."""
     frame, locked_up = registers.frame, registers.dhcsr & S_LOCKUP
     if not (locked_up or registers.cfsr or registers.hfsr or registers.exception in EXCEPTIONS):
         return (
@@ -111,19 +111,15 @@ def decode(registers: FaultRegisters, place: Callable[[int], str]) -> str:
     return f"The firmware {took}: {causes}{where}."
 
 
-def place_in(elf: Path) -> Callable[[int], str]:
-    """Names addresses by function and line of the ELF file, as far as the toolchain tells them."""
-
-    def place(address: int) -> str:
-        command = [ADDR2LINE, "-f", "-e", str(elf), f"{address & ~1:#x}"]
-        try:
-            lines = children.run(command, within_s=ADDR2LINE_WITHIN_S).stdout.splitlines()
-        except (OSError, subprocess.TimeoutExpired):
-            lines = []
-        places = [line.split(" (")[0].removeprefix(f"{ROOT}/") for line in lines if not line.startswith("?")]
-        return f"{address:#010x} ({', '.join(places)})" if places else f"{address:#010x}"
-
-    return place
+def place_in(elf: Path, address: int) -> str:
+    """The address by function and line of the ELF file, as far as the toolchain tells them."""
+    command = [ADDR2LINE, "-f", "-e", str(elf), f"{address & ~1:#x}"]
+    try:
+        lines = children.run(command, within_s=ADDR2LINE_WITHIN_S).stdout.splitlines()
+    except (OSError, subprocess.TimeoutExpired):
+        lines = []
+    places = [line.split(" (")[0].removeprefix(f"{ROOT}/") for line in lines if not line.startswith("?")]
+    return f"{address:#010x} ({', '.join(places)})" if places else f"{address:#010x}"
 
 
 def _causes(registers: FaultRegisters) -> list[str]:
@@ -220,7 +216,7 @@ if __name__ == "__main__":
 FAULTS_WITHIN_S = 60.0
 
 
-def post_mortem(probe: ProbeAddress, elf: Path) -> tuple[str, ...]:
+def post_mortem(probe: ProbeAddress, elf: Path) -> Sentences:
     """What the core's fault registers tell, in a sentence, or why they cannot be read.
 
     A process of its own attaches to the probe (fault_report.py) and halts the core for a moment.

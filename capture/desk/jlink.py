@@ -8,11 +8,10 @@ Tried with a stand-in only: neither a J-Link nor its program was there.
 from __future__ import annotations
 
 import re
-import tempfile
 from collections.abc import Mapping
 from pathlib import Path
 
-from capture.desk.loading import VERSION_WITHIN_S, Loader, files, segments
+from capture.desk.loading import VERSION_WITHIN_S, Loader, own_folder, segments
 from scenarios.operations import image_address
 
 DEFAULT_SPEED_KHZ = 4000
@@ -35,7 +34,7 @@ class JLink(Loader):
     def load(self, elf: Path, image: bytes) -> None:
         """Flashes both, reads them back, and leaves the core halted."""
         pieces = segments(elf) | ({image_address(elf): image} if image else {})
-        with files(elf, image) as folder:
+        with own_folder() as folder:
             for address, content in pieces.items():
                 (folder / f"{address:x}.bin").write_bytes(content)
             write = (f"loadfile {address:x}.bin, {address:#x}" for address in pieces)
@@ -49,15 +48,15 @@ class JLink(Loader):
 
     def reset(self) -> None:
         """Pulls the reset pin: the firmware starts."""
-        with tempfile.TemporaryDirectory(prefix="tailscope-") as name:
-            self._call("reset", Path(name), "RSetType 2", "r", "g")
+        with own_folder() as folder:
+            self._call("reset", folder, "RSetType 2", "r", "g")
 
     def tools(self) -> Mapping[str, str]:
         """J-Link Commander's version, which it says before it looks for a probe."""
-        with tempfile.TemporaryDirectory(prefix="tailscope-") as name:
-            (Path(name) / "version.jlink").write_text("exit\n")
+        with own_folder() as folder:
+            (folder / "version.jlink").write_text("exit\n")
             words = [self._program(), "-NoGui", "1", "-CommandFile", "version.jlink"]
-            done = self._run(words, Path(name), VERSION_WITHIN_S)
+            done = self._run(words, folder, VERSION_WITHIN_S)
         match = self.version.search(done.stdout)
         return {"jlink": match[1] if match else "unknown"}
 

@@ -26,7 +26,7 @@ from base.files.elf import DAMAGED
 from base.files.errors import CaptureError
 from base.files.whole import why
 from base.processes import children
-from capture.desk.board import TARGET_SCRIPT
+from capture.desk.board import TARGET_SCRIPT, Sentences
 from scenarios.operations import image_address
 
 if TYPE_CHECKING:
@@ -68,7 +68,7 @@ class Loader(ABC):
 
     def __init__(self, settings: LoaderResource) -> None:
         self._settings = settings
-        self.remarks: tuple[str, ...] = ()
+        self.remarks: Sentences = ()
 
     @abstractmethod
     def load(self, elf: Path, image: bytes) -> None:
@@ -140,10 +140,9 @@ class Pyocd(Loader):
 
     # pyOCD gives a sector 10 s. Sectors of 128 KiB take up to 4 s at 1.8 V (DS10086), and an
     # emulated board on a busy machine longer; a board that hangs still ends in TIMEOUT_S.
-    _PATIENCE = tuple(
-        word
-        for step in ("erase_sector", "program")
-        for word in ("-O", f"flash.timeout.{step}={TIMEOUT_S / 2:g}")
+    _PATIENCE = (
+        *("-O", f"flash.timeout.erase_sector={TIMEOUT_S / 2:g}"),
+        *("-O", f"flash.timeout.program={TIMEOUT_S / 2:g}"),
     )
     # pyOCD's log lines are "0000255 E No target device available [reset_cmd]".
     _LOG_DECORATION = re.compile(r"^\d+ [A-Z] | \[\w+\]$")
@@ -236,13 +235,19 @@ class OpenOcd(Loader):
 
 
 @contextmanager
+def own_folder() -> Iterator[Path]:
+    """An empty folder, for as long as it is in use."""
+    with tempfile.TemporaryDirectory(prefix="tailscope-") as name:
+        yield Path(name)
+
+
+@contextmanager
 def files(elf: Path, image: bytes) -> Iterator[Path]:
     """A folder with the firmware and the operation image, for as long as it is in use. Raises
     CaptureError.
     """
     firmware = _content(elf)
-    with tempfile.TemporaryDirectory(prefix="tailscope-") as name:
-        folder = Path(name)
+    with own_folder() as folder:
         (folder / FIRMWARE).write_bytes(firmware)
         (folder / OPERATIONS).write_bytes(image)
         yield folder

@@ -10,6 +10,8 @@ from base.files.errors import CaptureError, near_miss
 from base.run_folder.channels import CHANNELS
 from capture.desk.bench import BoardResource
 
+Pins = Mapping[str, str]
+"""The pin of each channel."""
 # Of the STM32F4 line: ports A to K, of sixteen pins each.
 _PIN = re.compile(r"P[A-K](1[0-5]|[0-9])")
 # Of the virtual Nucleo (simulator/crates/stm32/src/edges.rs): all of ports A to E, and two of H.
@@ -17,7 +19,7 @@ _OWN_NAME = re.compile(r"[\w.][\w.-]{0,39}")
 _VIRTUAL_PIN = re.compile(r"P([A-E](1[0-5]|[0-9])|H[01])")
 
 
-def check_pins(pins: Mapping[str, str], board: BoardResource) -> dict[str, str]:
+def check_pins(pins: Pins, board: BoardResource) -> dict[str, str]:
     """`pins` by channel, those of CHANNELS in their order and then names of the user's own. Of a
     real board one of these has the analyzer's input that is clipped there.
 
@@ -56,7 +58,7 @@ def check_pins(pins: Mapping[str, str], board: BoardResource) -> dict[str, str]:
     return checked
 
 
-def places(pins: Mapping[str, str], board: BoardResource) -> dict[str, str]:
+def places(pins: Pins, board: BoardResource) -> dict[str, str]:
     """The channel of ours whose input each of `pins` has: its own, that of the input that is named,
     or one that is free.
     """
@@ -65,7 +67,7 @@ def places(pins: Mapping[str, str], board: BoardResource) -> dict[str, str]:
     return {name: name if name in CHANNELS else at.get(pin) or next(free) for name, pin in pins.items()}
 
 
-def clips(pins: Mapping[str, str], board: BoardResource) -> str:
+def clips(pins: Pins, board: BoardResource) -> str:
     """What the inputs of a virtual analyzer are clipped to, as the simulator reads it (clips.rs).
 
     Inputs of channels without a pin are open.

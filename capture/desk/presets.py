@@ -9,7 +9,7 @@ from pathlib import Path
 from pydantic import Field, model_validator
 
 from base.files.complaints import WrongValueError
-from base.files.documents import Table, open_toml
+from base.files.documents import Table, Texts, open_toml
 from base.files.errors import CaptureError
 from base.run_folder.channels import CHANNELS
 
@@ -21,13 +21,13 @@ class Preset(Table):
 
     title: str
     """The analyzer's name for people."""
-    sources: list[str]
+    sources: Texts
     """Where each fact is from."""
     driver: str = ""
     """A driver of libsigrok."""
-    settings: list[str] = Field(default_factory=list)
+    settings: Texts = ()
     """What sigrok-cli is told behind the samplerate."""
-    inputs: list[str] = Field(default_factory=list)
+    inputs: Texts = ()
     """The analyzer's own names of the eight inputs that can be used, by their bit."""
     sample_bytes: int = 1
     """Bytes of a sample from libsigrok, of which the first holds the eight inputs."""
@@ -41,7 +41,7 @@ class Preset(Table):
     """Samples that its memory holds; more are refused. 0: not known, or it streams."""
     limit: str = ""
     """What else there is to know."""
-    devices: list[str] = Field(default_factory=list)
+    devices: Texts = ()
     """Its USB ids VID:PID."""
     refused: str = ""
     """Why the bench cannot capture with it; then the keys for a capture may be left out."""

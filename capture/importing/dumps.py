@@ -24,6 +24,7 @@ import numpy as np
 
 from base.files.complaints import quoted
 from base.files.errors import CaptureError, first_line
+from base.run_folder.edges import Samples
 from base.run_folder.tables import silence
 from capture.importing.timed import LINE_MOST_BYTES, Named, Timed, check_count, nets, stated_in
 
@@ -61,19 +62,9 @@ class Changes:
         self._count += 1
         check_count(self._count)
 
-    def timed(
-        self,
-        kind: str,
-        named: dict[str, str],
-        begin: int,
-        end: int,
-        tick_s: Fraction,
-        samplerate_hz: int | None = None,
-        cut: bool = False,
-    ) -> Timed:
-        """All of it, counted from `begin`."""
-        times = {name: np.array(ticks, np.int64) - begin for name, ticks in self._ticks.items()}
-        return Timed(kind, named, self.initial, times, 0, end - begin, tick_s, samplerate_hz, cut)
+    def since(self, begin: int) -> dict[str, Samples]:
+        """When each changes, counted from `begin`."""
+        return {name: np.array(ticks, np.int64) - begin for name, ticks in self._ticks.items()}
 
 
 def by_path(paths: Iterable[str]) -> Callable[[str], list[int]]:
@@ -165,8 +156,9 @@ def read_vcd(file: BinaryIO, named: Named) -> Timed:
     """The chosen channels. Raises CaptureError."""
     words = _words(file)
     variables, unit_s, rate_hz = _read_header(words)
-    scalars = [variable.path for variable in variables if variable.width == 1]
-    chosen, named = nets(named, _finder(variables), scalars)
+    chosen, named = nets(
+        named, _finder(variables), [variable.path for variable in variables if variable.width == 1]
+    )
     changes = Changes(chosen)
     begin, end = _read_changes(words, chosen, changes)
     if unit_s is None:
@@ -174,7 +166,8 @@ def read_vcd(file: BinaryIO, named: Named) -> Timed:
             "it states no timescale, so its times have no unit; add one, such as $timescale 1 ns $end."
         )
     file.seek(-1, 2)
-    return changes.timed("VCD", named, begin, end, unit_s, rate_hz, cut=file.read() != b"\n")
+    times, cut = changes.since(begin), file.read() != b"\n"
+    return Timed("VCD", named, changes.initial, times, 0, end - begin, unit_s, rate_hz, cut)
 
 
 def _words(file: BinaryIO) -> Iterator[str]:
@@ -188,8 +181,7 @@ def _words(file: BinaryIO) -> Iterator[str]:
 
 def _read_header(words: Iterator[str]) -> tuple[list[_Variable], Fraction | None, int | None]:
     """The declarations: the variables, the timescale, the samplerate."""
-    variables: list[_Variable] = []
-    scopes: list[str] = []
+    variables, scopes = [], []
     unit_s, rate_hz = None, None
     for keyword in words:
         if not keyword.startswith("$"):
@@ -315,4 +307,4 @@ def _read_waves(path: Path, kind: str, waves: Any, named: Named) -> Timed:
             changes.add(name, text[-1 - place], tick, first=tick == begin)
             end = max(end, tick)
     unit_s = waves.timescale.factor * Fraction(10) ** waves.timescale.unit.to_exponent()
-    return changes.timed(kind, named, begin, end, unit_s)
+    return Timed(kind, named, changes.initial, changes.since(begin), 0, end - begin, unit_s)

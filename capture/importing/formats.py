@@ -6,10 +6,10 @@ import hashlib
 import subprocess
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from typing import NamedTuple
 
 from base.files.errors import CaptureError
 from base.files.whole import open_regular, why
@@ -24,8 +24,7 @@ _ZIP = b"PK\3\4"
 _CONVERTED_WITHIN_S = 60.0
 
 
-@dataclass(frozen=True, eq=False)
-class Import:
+class Import(NamedTuple):
     """A capture of another tool: the edges of the channels that were named, and their origin."""
 
     edges: EdgeList
@@ -66,8 +65,8 @@ def _read(path: Path, named: Named, samplerate_hz: int | None) -> Import:
     with open_regular(path, level_tables.MOST_BYTES) as file:
         begin = file.read(LINE_MOST_BYTES)
         file.seek(0)
-        lines = begin.decode("utf-8", errors="replace").lstrip("\ufeff").lstrip().splitlines()
-        first = lines[0] if lines else ""
+        text = begin.decode("utf-8", errors="replace").lstrip("\ufeff").lstrip()
+        first = next(iter(text.splitlines()), "")
         if level_tables.is_heading(first):
             return _timed([path], level_tables.read_level_table(file, named, samplerate_hz), samplerate_hz)
     if begin.startswith(_ZIP):
@@ -108,11 +107,11 @@ def _saleae_binary(files: Mapping[str, Path], named: Named, samplerate_hz: int |
 def _timed(paths: Sequence[Path], timed: Timed, samplerate_hz: int | None) -> Import:
     edges, rate_from, lost = sampled(timed, samplerate_hz)
     origin = _origin(paths, timed.format, rate_from, timed.named)
-    losses = (
+    cut = (
         f"{origin.file} was cut in the middle: the {edges.total_samples:,} samples before that are "
-        "kept, and the rest is missing; export it again.",
+        "kept, and the rest is missing; export it again."
     )
-    return Import(edges, origin, losses if timed.cut else (), lost)
+    return Import(edges, origin, (cut,) if timed.cut else (), lost)
 
 
 def _origin(paths: Sequence[Path], kind: str, rate_from: RateFrom, names: dict[str, str]) -> Imported:

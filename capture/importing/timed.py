@@ -6,9 +6,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Hashable, Mapping, Sequence
-from dataclasses import dataclass
 from fractions import Fraction
-from typing import Literal, TypeVar
+from typing import Literal, NamedTuple, TypeVar
 
 import numpy as np
 
@@ -56,8 +55,7 @@ the unit of the file's times, or so many powers of ten longer that the capture i
 _ROUNDING = 1e-3
 
 
-@dataclass(frozen=True, eq=False)
-class Timed:
+class Timed(NamedTuple):
     """What a file of this `format` has: of each channel the level at the beginning, and when it
     changes. `named` is the file's name of each.
 

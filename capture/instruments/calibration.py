@@ -17,10 +17,9 @@ import numpy as np
 from base.metrology.quantiles import nearest_rank
 from base.metrology.slope import Floats, centred, fit_slope
 from base.run_folder.edges import MARKED_CHANNELS, Samples
-from base.run_folder.records import INTERNAL_CLOCK, Boot, CalibrationRecord
+from base.run_folder.records import CalibrationRecord, CostRecord, RecordLog
 from capture.reading.vectorised import PulseTrain
 from capture.reading.wire import COMMON_CHANNELS, SECTIONS_PER_END, Wire
-from firmware.build.families import ClockTree
 
 
 @dataclass(frozen=True)
@@ -64,6 +63,14 @@ def calibrate(wire: Wire, records: Sequence[CalibrationRecord], channel: str) ->
         empty_cycles=int(nearest_rank(np.sort(dwt), 50)),
         empty_samples=int(nearest_rank(np.sort(width), 50)),
     )
+
+
+def cost_cycles(log: RecordLog, instrument: str) -> tuple[int, int] | None:
+    """The least and the most that an instrument took; None where the records do not tell."""
+    costs = [cost for cost in log.all(CostRecord) if cost.instrument == instrument]
+    if not costs:
+        return None
+    return min(cost.least_cycles for cost in costs), max(cost.most_cycles for cost in costs)
 
 
 def _sections(
@@ -152,11 +159,6 @@ COUNTER_CYCLES = 1 << 32
 RATIO_TOLERANCE = 0.05
 
 
-def core_tolerance(boot: Boot | None, tree: ClockTree) -> float:
-    """By which part the core's clock may be off, by what feeds it; 0 of a crystal."""
-    return tree.family.internal_tolerance if boot is not None and boot.clock == INTERNAL_CLOCK else 0.0
-
-
 @dataclass(frozen=True)
 class CounterFit:
     """A straight line through the edges: CYCCNT was `origin_cycles` at sample `origin_sample`.
@@ -175,8 +177,7 @@ class CounterFit:
 
     def cycles_at(self, samples: Samples) -> Floats:
         """CYCCNT at each of `samples`, float64[n], as if it never wrapped."""
-        since: Floats = (samples - self.origin_sample) / self.samples_per_cycle
-        return self.origin_cycles + since
+        return self.origin_cycles + (samples - self.origin_sample) / self.samples_per_cycle
 
 
 def fit_counter(

@@ -12,8 +12,8 @@ CYCCNT, holds for the whole run, and the calibration pulses tell it in samples.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from itertools import islice
+from typing import NamedTuple
 
 import numpy as np
 import polars as pl
@@ -44,8 +44,7 @@ _WORD = 0xFFFF_FFFF
 _RANDOM_ORIGIN = 0x5DEE_CE66
 
 
-@dataclass(frozen=True)
-class Step:
+class Step(NamedTuple):
     """A channel's edges leave their line about `sample`:
     neighbours lie `apart_samples` apart there.
     """
@@ -92,25 +91,21 @@ def _drawn(seen_ticks: Floats, stimulus: Stimulus, slack_ticks: float) -> Sample
     ways through that fit are followed, and one that leads to the end is taken.
     """
     draws = list(islice(random_intervals(stimulus), len(seen_ticks) + 1))
-    came_from: list[dict[int, int]] = []
+    came_from = []
     reached = {-1}
     for ticks in seen_ticks:
         ways = {at: before for before in sorted(reached) for at in (before, before + 1) if at >= 0}
         fitting = {at: before for at, before in ways.items() if abs(ticks - draws[at]) <= slack_ticks}
-        # Where nothing fits there is a fault; what comes after it is told by the nearest.
-        came_from.append(fitting or _nearest(ways, ticks, draws))
+        if not fitting:  # there is a fault; what comes after it is told by the nearest
+            apart = {at: abs(ticks - draws[at]) for at in ways}
+            fitting = {at: ways[at] for at in sorted(sorted(ways, key=apart.__getitem__)[:WAYS_MAX])}
+        came_from.append(fitting)
         reached = set(came_from[-1])
-    numbers, at = [], min(reached, default=-1)
+    drawn, at = [], min(reached, default=-1)
     for ways in reversed(came_from):
-        numbers.append(at)
+        drawn.append(draws[at])
         at = ways[at]
-    return np.array([draws[number] for number in reversed(numbers)], dtype=np.int64)
-
-
-def _nearest(ways: dict[int, int], ticks: float, draws: list[int]) -> dict[int, int]:
-    """The WAYS_MAX of `ways` whose draws are nearest to what was seen."""
-    near = sorted(ways, key=lambda at: abs(ticks - draws[at]))[:WAYS_MAX]
-    return {at: ways[at] for at in sorted(near)}
+    return np.array(drawn[::-1], dtype=np.int64)
 
 
 def random_intervals(stimulus: Stimulus) -> Iterator[int]:
@@ -172,8 +167,7 @@ RELEASE_CYCLES = 60
 TICKS_MAX = 10_000_000
 
 
-@dataclass(frozen=True)
-class Ticks:
+class Ticks(NamedTuple):
     """All ticks within a capture.
 
     `due` are their samples and `over` those by which their handlers have ended, float64[n] each. A
@@ -193,9 +187,7 @@ class Ticks:
     def handler_may_run(self, first: Samples, last: Samples) -> Levels:
         """Whether a handler may have run at some sample from `first` to `last`, bool[n]."""
         begun_by_last = np.searchsorted(self.due, last, side="right")
-        over_before_first = np.searchsorted(self.over, first, side="left")
-        may_run: Levels = begun_by_last > over_before_first
-        return may_run
+        return begun_by_last > np.searchsorted(self.over, first, side="left")
 
 
 def find_ticks(edges: EdgeList, tick: TickRecord | None, counter: CounterFit | None) -> Ticks | None:
@@ -204,35 +196,25 @@ def find_ticks(edges: EdgeList, tick: TickRecord | None, counter: CounterFit | N
         return None
     if edges.total_samples / counter.samples_per_cycle / tick.period_cycles > TICKS_MAX:
         return None
-    due = _due(edges, tick, counter)
-    if not len(due):
-        return None
-    released = _released(edges, np.rint(due).astype(np.int64))
-    # Two samples more, since the phase and the edges are each known to one.
-    handler = (tick.handler_cycles + RELEASE_CYCLES) * counter.samples_per_cycle + 2
-    over = np.maximum.accumulate(released + handler)
-    return Ticks(due - 1, over, tick.period_cycles, counter.samples_per_cycle)
-
-
-def _due(edges: EdgeList, tick: TickRecord, counter: CounterFit) -> Floats:
-    """The samples, within the capture, at which SysTick reaches zero: float64[n]."""
+    # The samples, within the capture, at which SysTick reaches zero. The record comes right behind
+    # the calibration, where the fit begins to count turns.
     ends = counter.cycles_at(np.array([0, edges.total_samples - 1], dtype=np.int64))
-    # The record comes right behind the calibration, where the fit begins to count turns.
     turns = round((counter.origin_cycles - tick.at_cycles) / COUNTER_CYCLES)
     some_tick = tick.at_cycles + turns * COUNTER_CYCLES + tick.countdown_cycles
     first, last = (ends - some_tick) / tick.period_cycles
     cycles = some_tick + np.arange(np.ceil(first), np.floor(last) + 1) * tick.period_cycles
-    due: Floats = counter.origin_sample + (cycles - counter.origin_cycles) * counter.samples_per_cycle
-    return due
-
-
-def _released(edges: EdgeList, due: Samples) -> Samples:
-    """When the last of the pins that hold up each tick's handler has fallen: samples, int64[n]."""
-    released = np.clip(due, 0, edges.total_samples - 1)
-    # While one pin holds the handler up, another may rise: so each has a turn after each other.
+    due = counter.origin_sample + (cycles - counter.origin_cycles) * counter.samples_per_cycle
+    if not len(due):
+        return None
+    # When the last of the pins that hold up each tick's handler has fallen. While one pin holds the
+    # handler up, another may rise: so each has a turn after each other.
+    released = np.clip(np.rint(due).astype(np.int64), 0, edges.total_samples - 1)
     for channel in HOLDING_CHANNELS * len(HOLDING_CHANNELS):
         transitions = edges.transitions(channel)
         falls = np.append(transitions.sample[~transitions.level], edges.total_samples - 1)
         fall = falls[np.searchsorted(falls[:-1], released, side="right")]
         released = np.where(level_at(edges, channel, released), fall, released)
-    return released
+    # Two samples more, since the phase and the edges are each known to one.
+    handler = (tick.handler_cycles + RELEASE_CYCLES) * counter.samples_per_cycle + 2
+    over = np.maximum.accumulate(released + handler)
+    return Ticks(due - 1, over, tick.period_cycles, counter.samples_per_cycle)

@@ -12,10 +12,10 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 import polars as pl
+from polars import col
 
-from base.run_folder.edges import Levels, Samples
+from base.run_folder.edges import Samples
 from base.run_folder.quantities import QUANTITIES
 from base.run_folder.records import (
     ALLOCATION_KINDS,
@@ -30,9 +30,8 @@ from base.run_folder.records import (
 from base.run_folder.tables import HITS, INTERRUPTS, OPERATIONS, PLAN
 from capture.instruments.calibration import CounterFit, MarkerCost, calibrate, fit_counter
 from capture.instruments.timers import Ticks, find_ticks
-from capture.reading import vectorised
 from capture.reading.probes import Instructions, Probes
-from capture.reading.vectorised import PulseTrain, Waits, Windows, surely_high_within
+from capture.reading.vectorised import Waits, Windows, level_at, surely_high_within
 from capture.reading.wire import Wire
 from scenarios.plan import Plan
 
@@ -47,7 +46,7 @@ def _of_stimuli(wire: Wire, sample: Samples, waits: Waits) -> pl.DataFrame:
         begin, end = np.append(begin, waits.open.since), np.append(end, wire.until_end.total_samples)
         merged = np.append(merged, waits.open.merged)
     table = pl.DataFrame({"sample": begin, "answer": end, "merged": merged})
-    table = table.with_row_index().with_columns(open=pl.col("index") >= len(waits.stimulus))
+    table = table.with_row_index().with_columns(open=col.index >= len(waits.stimulus))
     return pl.DataFrame({"sample": sample}).join(table, on="sample", how="left", maintain_order="left")
 
 
@@ -62,11 +61,14 @@ def interrupt_table(wire: Wire, windows: Windows, seq: Samples, ticks: Ticks | N
     for stimulus, *answers in (("STIM", "ISR", "TASK"), ("CTRL", "CISR")):
         sample = wire.edges_of(stimulus)
         in_operation, operation_sure = surely_high_within(edges, "OP", sample, sample, undecided)
+        index = np.searchsorted(windows.start, sample, side="right") - 1
+        inside = in_operation & (sample < np.append(windows.end, -1)[index])
         columns: dict[str, Any] = {
             "control": pl.repeat(stimulus == "CTRL", len(sample), eager=True),
             "sample": sample,
             "time_ns": sample * edges.sample_ns,
-            "operation_seq": _operation_at(windows, seq, sample, in_operation),
+            # Null outside of all operations that are joined.
+            "operation_seq": pl.Series(np.append(seq, 0)[index]).set(pl.Series(~inside), None),
             "operation_sure": operation_sure,
         }
         if ticks:
@@ -83,18 +85,8 @@ def interrupt_table(wire: Wire, windows: Windows, seq: Samples, ticks: Ticks | N
             if ticks:
                 columns[tick] = ticks.handler_may_run(sample, np.maximum(sample, until))
         nulls = pl.repeat(None, len(sample), dtype=pl.Null, eager=True)
-        frame = pl.DataFrame({name: columns.get(name, nulls) for name in INTERRUPTS})
-        frames.append(frame.cast(INTERRUPTS))
+        frames.append(pl.DataFrame({name: columns.get(name, nulls) for name in INTERRUPTS}).cast(INTERRUPTS))
     return pl.concat(frames).sort("sample", "control", maintain_order=True)
-
-
-def _operation_at(windows: Windows, seq: Samples, sample: Samples, in_operation: Levels) -> pl.Series:
-    """The joined operation in whose OP pulse each sample falls; null outside of all."""
-    index = np.searchsorted(windows.start, sample, side="right") - 1
-    inside = in_operation & (index >= 0)
-    inside[inside] &= sample[inside] < windows.end[index[inside]]
-    number = pl.Series(np.append(seq, 0)[index], dtype=pl.Int64)
-    return pl.select(pl.when(pl.Series(inside)).then(number)).to_series()
 
 
 # The join of the three witnesses, operation by operation: wire, records and plan.
@@ -118,7 +110,7 @@ class Join:
     counter: CounterFit | None
     ticks: Ticks | None
     stray_windows: tuple[int, ...]
-    critical_pulses: npt.NDArray[np.int64]
+    critical_pulses: pl.Series
 
     @cached_property
     def samples(self) -> dict[str, pl.DataFrame]:
@@ -143,7 +135,7 @@ def join(wire: Wire, log: RecordLog, plan: Plan, probes: Probes, instructions: I
     ticks = find_ticks(wire.until_end, log.first(TickRecord), counter)
     boot = log.first(Boot)
     planned = plan.operations[seq] if records else plan.operations.clear()
-    critical_pulses = wire.critical.counts_in(windows)
+    critical_pulses = pl.Series(wire.critical.counts_in(windows))
     columns = {
         **_columns_of_records(log, records),
         "probes": [probes.of(record.seq, record.probes) for record in records],
@@ -156,18 +148,17 @@ def join(wire: Wire, log: RecordLog, plan: Plan, probes: Probes, instructions: I
     # pulses cost. Null where that is not known.
     apart: pl.Expr = pl.lit(None, dtype=pl.Float64)
     if cost is not None:
-        markers = pl.Series(critical_pulses) * cost.wire_minus_dwt_cycles
-        apart = pl.col("wire_critical_samples") / wire.samples_per_cycle - markers - pl.col("dwt_cycles")
+        markers = critical_pulses * cost.wire_minus_dwt_cycles
+        apart = col.wire_critical_samples / wire.samples_per_cycle - markers - col.dwt_cycles
     # The least cycles of the measured trials at a depth: what a report of the best trial shows.
-    is_trial = pl.col("measured") & pl.col("trial").is_not_null() & pl.col("kind").is_in(ALLOCATION_KINDS)
-    least = pl.when(is_trial).then(pl.col("dwt_cycles")).min().over("depth")
+    is_trial = col.measured & col.trial.is_not_null() & col.kind.is_in(ALLOCATION_KINDS)
+    least = pl.when(is_trial).then(col.dwt_cycles).min().over("depth")
     operations = operations.with_columns(
         disagreement_cycles=apart, trials_minimum_cycles=pl.when(is_trial).then(least)
     )
     # Whether each window holds exactly one pulse of OP, from its rise to its fall.
-    whole = wire.operation.counts_in(windows) == 1
-    first, _ = wire.operation.ranges_in(windows)
-    whole[whole] = wire.operation.end[first[whole]] <= windows.end[whole]
+    first, after = wire.operation.ranges_in(windows)
+    whole = (after == first + 1) & (np.append(wire.operation.end, 0)[first] <= windows.end)
     return Join(
         operations=operations.select(*OPERATIONS).cast(OPERATIONS),
         interrupts=interrupt_table(wire, windows, seq, ticks),
@@ -209,13 +200,19 @@ def _columns_of_wire(wire: Wire, windows: Windows, ticks: Ticks | None) -> dict[
     """
     first, after = wire.critical.ranges_in(windows)
     control, others = (_rises_while_high(wire, channel, "CRIT", windows) for channel in ("CISR", "ISR"))
-    within: Levels = control + others > 0
+    within = control + others > 0
     if ticks is not None and len(wire.critical):
         begin, end = np.append(wire.critical.start, 0)[first], wire.critical.end[np.maximum(after, 1) - 1]
         within |= ticks.handler_may_run(begin, end) & (after > first)
-    critical = _where_present(wire.critical, windows, wire.critical.widths_in(windows))
-    longest = _where_present(wire.critical, windows, wire.critical.longest_in(windows))
-    operation = _where_present(wire.operation, windows, wire.operation.widths_in(windows))
+    # Null in a window without a pulse, which alone has a width of 0.
+    critical, longest, operation = (
+        pl.Series(widths).replace(0, None)
+        for widths in (
+            wire.critical.widths_in(windows),
+            wire.critical.longest_in(windows),
+            wire.operation.widths_in(windows),
+        )
+    )
     starts = np.append(wire.operation.start, -1)[wire.operation.ranges_in(windows)[0]]
     return {
         "wire_critical_samples": critical,
@@ -223,25 +220,16 @@ def _columns_of_wire(wire: Wire, windows: Windows, ticks: Ticks | None) -> dict[
         "wire_section_ns": longest * wire.edges.sample_ns,
         "wire_operation_samples": operation,
         "wire_operation_ns": operation * wire.edges.sample_ns,
-        "start_sample": _where_present(wire.operation, windows, starts),
+        "start_sample": pl.Series(starts).set(operation.is_null(), None),
         "control_hits": pl.Series(control),
         "isr_hits": pl.Series(_rises_while_high(wire, "ISR", "OP", windows)),
         "interrupted": pl.Series(within),
     }
 
 
-def _where_present(pulses: PulseTrain, windows: Windows, values: Samples) -> pl.Series:
-    """`values`, null for each window without a pulse."""
-    present = pl.Series(pulses.counts_in(windows) > 0)
-    return pl.select(pl.when(present).then(pl.Series(values, dtype=pl.Int64))).to_series()
-
-
-def _rises_while_high(wire: Wire, rising: str, high: str, windows: Windows) -> npt.NDArray[np.int64]:
+def _rises_while_high(wire: Wire, rising: str, high: str, windows: Windows) -> Samples:
     """How often `rising` rises in each window while `high` is high: int64[windows]."""
     edges = wire.edges.transitions(rising)
     rises = edges.sample[edges.level]
-    rises = rises[vectorised.level_at(wire.edges, high, rises)]
-    counts: npt.NDArray[np.int64] = np.searchsorted(rises, windows.end) - np.searchsorted(
-        rises, windows.start
-    )
-    return counts
+    rises = rises[level_at(wire.edges, high, rises)]
+    return np.searchsorted(rises, windows.end) - np.searchsorted(rises, windows.start)

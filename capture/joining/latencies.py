@@ -20,10 +20,11 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 import polars as pl
+from polars import col
 
 from base.run_folder.quantities import CONTROL, LATENCY, TASK, Quantity
-from base.run_folder.records import Boot, CostRecord, LatencyRange, StatRecord
-from capture.instruments.calibration import skew_between
+from base.run_folder.records import LatencyRange, StatRecord
+from capture.instruments.calibration import cost_cycles, skew_between
 from capture.reading.vectorised import pulses
 from capture.reading.wire import Wire
 
@@ -38,6 +39,10 @@ NEAR_SAMPLES = 2
 BETWEEN_CYCLES = 40
 # Entry and return of a control interrupt, beside its pulse.
 CONTROL_AROUND_CYCLES = 60
+
+
+Ends = tuple[float, float]
+"""What a value is at least, and at most."""
 
 
 @dataclass(frozen=True)
@@ -105,11 +110,11 @@ class LatencyWitness:
     answers: pl.DataFrame
     operations: pl.DataFrame
     offset: Offset | None
-    offset_bounds_cycles: tuple[float, float] | None
-    offset_of_others: tuple[float, float] | None
+    offset_bounds_cycles: Ends | None
+    offset_of_others: Ends | None
     between: LatencyRange | None
-    between_least: tuple[float, float] | None
-    between_most: tuple[float, float] | None
+    between_least: Ends | None
+    between_most: Ends | None
 
     @property
     def from_others_cycles(self) -> float:
@@ -131,12 +136,12 @@ class LatencyWitness:
         None where it did not tell of this one: it met an operation together with others, or it met
         none and was not the latest of its kind.
         """
-        rows = self.answers.filter(pl.col("sample") == answer_sample).rows(named=True)
+        rows = self.answers.filter(col.sample == answer_sample).rows(named=True)
         if self.offset is None or not rows:
             return None
         answer = rows[0]
         if answer["met"]:
-            row = self.operations.filter(pl.col("row") == answer["row"])
+            row = self.operations.filter(col.row == answer["row"])
             alone = not row.is_empty() and row["number"][0] == 1
             return float(row["ticks"][0]) - self.offset.cycles if alone else None
         latest = answer["missed"] and answer["most"] == self.answers.filter("missed")["most"].max()
@@ -147,7 +152,7 @@ class LatencyWitness:
 
 def latency_witnesses(evidence: Evidence) -> tuple[LatencyWitness, ...]:
     """The latencies of each class by wire and timer; none of a run that told nothing."""
-    if evidence.log.first(Boot) is None:
+    if evidence.boot is None:
         return ()
     every = [_witness(evidence, of) for of in CLASSES]
     sooner = TASK_SOONER_CYCLES.get(evidence.board.core, TASK_SOONER_USUALLY)
@@ -156,7 +161,7 @@ def latency_witnesses(evidence: Evidence) -> tuple[LatencyWitness, ...]:
 
 def _of_others(
     witness: LatencyWitness, every: Sequence[LatencyWitness], sooner: tuple[int, int]
-) -> tuple[float, float] | None:
+) -> Ends | None:
     """Its offset by another class: one of another stimulus, if there is any, so that no channel is
     in both.
     """
@@ -174,12 +179,31 @@ def _of_others(
 def _witness(evidence: Evidence, of: LatencyClass) -> LatencyWitness:
     wire, operations, stat = evidence.wire, evidence.joined.operations, evidence.log.first(StatRecord)
     cycles = 1 / wire.samples_per_cycle
-    costs = [cost for cost in evidence.log.all(CostRecord) if cost.instrument == "TIMER"]
-    read_cycles = max((cost.most_cycles for cost in costs), default=0)
-    spread = read_cycles - min((cost.least_cycles for cost in costs), default=0)
-    slack_cycles = cycles + spread / 2
+    least_read_cycles, read_cycles = cost_cycles(evidence.log, "TIMER") or (0, 0)
+    slack_cycles = cycles + (read_cycles - least_read_cycles) / 2
     answers = _answers(wire, operations, of)
-    table = _by_operation(answers, operations, of)
+    # What wire and timer tell of each operation that one of them says was met.
+    by_wire = (
+        answers.filter(~col.missed)
+        .group_by("row")
+        .agg(
+            least_number=col.met.sum().cast(pl.Int64),
+            most_number=pl.len().cast(pl.Int64),
+            least=col.least.filter("met").sum(),
+            most=pl.sum("most"),
+        )
+    )
+    by_timer = operations.with_row_index("row").select(
+        col.row.cast(pl.Int64),
+        col.seq,
+        number=col(of.answers).cast(pl.Int64),
+        ticks=col(f"timer_{of.kind}_ticks").cast(pl.Int64),
+        whole=col.wire_operation_samples.is_not_null(),
+    )
+    both = by_timer.join(by_wire, on="row", how="left").with_columns(
+        col("least_number", "most_number", "least", "most").fill_null(0)
+    )
+    table = both.filter((col.number > 0) | (col.most_number > 0)).sort("row")
     offset = _fit(table, cycles, slack_cycles)
     least, most = _between(answers, evidence, offset, cycles, slack_cycles)
     # The read comes after the pin's rise, and no later than COST says. The analyzer sees both edges
@@ -232,28 +256,6 @@ def _answers(wire: Wire, operations: pl.DataFrame, of: LatencyClass) -> pl.DataF
     )
 
 
-def _by_operation(answers: pl.DataFrame, operations: pl.DataFrame, of: LatencyClass) -> pl.DataFrame:
-    """What wire and timer tell of each operation that one of them says was met."""
-    possible = answers.filter(~pl.col("missed")).group_by("row")
-    wire = possible.agg(
-        least_number=pl.col("met").sum().cast(pl.Int64),
-        most_number=pl.len().cast(pl.Int64),
-        least=pl.when("met").then("least").otherwise(pl.min_horizontal("least", 0)).sum(),
-        most=pl.when("met").then("most").otherwise(pl.max_horizontal("most", 0)).sum(),
-    )
-    table = operations.with_row_index("row").select(
-        pl.col("row").cast(pl.Int64),
-        pl.col("seq"),
-        number=pl.col(of.answers).cast(pl.Int64),
-        ticks=pl.col(f"timer_{of.kind}_ticks").cast(pl.Int64),
-        whole=pl.col("wire_operation_samples").is_not_null(),
-    )
-    both = table.join(wire, on="row", how="left").with_columns(
-        pl.col("least_number", "most_number", "least", "most").fill_null(0)
-    )
-    return both.filter((pl.col("number") > 0) | (pl.col("most_number") > 0)).sort("row")
-
-
 def _fit(table: pl.DataFrame, cycles: float, slack_cycles: float) -> Offset | None:
     """The offset that explains the most operations: the median of these.
 
@@ -263,14 +265,14 @@ def _fit(table: pl.DataFrame, cycles: float, slack_cycles: float) -> Offset | No
     the root of n, in no more runs than a normal error exceeds three standard deviations.
     """
     plain = table.filter(
-        (pl.col("least_number") == pl.col("number"))
-        & (pl.col("most_number") == pl.col("number"))
-        & (pl.col("least") == pl.col("most"))
-        & (pl.col("number") > 0)
+        (col.least_number == col.number)
+        & (col.most_number == col.number)
+        & (col.least == col.most)
+        & (col.number > 0)
     )
     if plain.is_empty():
         return None
-    each = plain.select((pl.col("ticks") - pl.col("least") * cycles) / pl.col("number")).to_series()
+    each = plain.select((col.ticks - col.least * cycles) / col.number).to_series()
     excess = np.sort(each.to_numpy())
     after = np.searchsorted(excess, excess + 2 * slack_cycles, "right")
     first = int(np.argmax(after - np.arange(len(excess))))
@@ -289,16 +291,14 @@ def _compared(
     if offset is None:
         nothing = pl.lit(None, dtype=pl.Float64)
         return table.with_columns(apart_cycles=nothing, allowed_cycles=nothing)
-    counted = (pl.col("number") > 0) & pl.col("number").is_between("least_number", "most_number")
-    excess = pl.col("ticks") - pl.col("number") * offset.cycles
-    least, most = pl.col("least") * cycles, pl.col("most") * cycles
-    outside = (
-        pl.when(excess < least).then(excess - least).when(excess > most).then(excess - most).otherwise(0.0)
-    )
-    clock = evidence.clock_uncertainty * pl.col("most") * cycles / pl.col("number")
+    counted = (col.number > 0) & col.number.is_between("least_number", "most_number")
+    excess = col.ticks - col.number * offset.cycles
+    most = col.most * cycles
+    outside = excess - excess.clip(col.least * cycles, most)
+    clock = evidence.clock_uncertainty * col.most * cycles / col.number
     allowed = slack_cycles + offset.uncertainty_cycles + clock
     return table.with_columns(
-        apart_cycles=pl.when(counted).then(outside / pl.col("number")),
+        apart_cycles=pl.when(counted).then(outside / col.number),
         allowed_cycles=pl.when(counted).then(allowed),
     )
 
@@ -309,25 +309,22 @@ def _between(
     offset: Offset | None,
     cycles: float,
     slack_cycles: float,
-) -> tuple[tuple[float, float] | None, tuple[float, float] | None]:
+) -> tuple[Ends | None, Ends | None]:
     """What the wire lets the least and the greatest reading between operations be, in ticks.
 
     Of the answers that may have met an operation, none need have been among them. None where no
     answer surely was, or no offset is known.
     """
-    sure, possible = answers.filter("missed"), answers.filter(~pl.col("met"))
+    sure, possible = answers.filter("missed"), answers.filter(~col.met)
     if offset is None or sure.is_empty():
         return None, None
     latest: Any = possible["most"].max()
     slack = slack_cycles + offset.uncertainty_cycles + evidence.clock_uncertainty * latest * cycles
 
-    def low(samples: Any) -> float:
-        return float(samples * cycles + offset.cycles - slack)
-
-    def high(samples: Any) -> float:
-        return float(samples * cycles + offset.cycles + slack)
+    def ticks(samples: Any, off: float) -> float:
+        return float(samples * cycles + offset.cycles + off)
 
     return (
-        (low(possible["least"].min()), high(sure["most"].min())),
-        (low(sure["least"].max()), high(latest)),
+        (ticks(possible["least"].min(), -slack), ticks(sure["most"].min(), slack)),
+        (ticks(sure["least"].max(), -slack), ticks(latest, slack)),
     )

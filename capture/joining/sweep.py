@@ -6,14 +6,15 @@ Where their numbers differ, nothing is matched.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
 import polars as pl
+from polars import col
 
 from base.run_folder.edges import NS_PER_S, Levels
-from capture.joining.budget import sum_of_terms
+from capture.joining.evidence import Json, Reasons, sum_of_terms, worst_row
 from capture.joining.join import Join
 from capture.reading.wire import Wire
 from scenarios.generators.latency_sweep import EMPTY
@@ -25,7 +26,7 @@ _NEVER = np.iinfo(np.int64).max
 
 def swept_operations(plan: Plan) -> pl.DataFrame:
     """The operations of `plan` that ask for a stimulus, in order."""
-    return plan.operations.filter(pl.col("offset") > 0)
+    return plan.operations.filter(col.offset > 0)
 
 
 def match_stimuli(plan: Plan, joined: Join, core_hz: int) -> pl.DataFrame | None:
@@ -37,15 +38,15 @@ def match_stimuli(plan: Plan, joined: Join, core_hz: int) -> pl.DataFrame | None
     where there is no sweep, or where stimuli and operations differ in number.
     """
     operations, interrupts = joined.operations, joined.interrupts
-    swept = operations.filter(pl.col("seq").is_in(swept_operations(plan)["seq"].implode())).sort("seq")
-    stimuli = interrupts.filter(~pl.col("control")).sort("sample")
+    swept = operations.filter(col.seq.is_in(swept_operations(plan)["seq"].implode())).sort("seq")
+    stimuli = interrupts.filter(~col.control).sort("sample")
     if plan.stimulus.mode != "sweep" or swept.height != stimuli.height or swept.is_empty():
         return None
     both = pl.concat([stimuli, swept], how="horizontal")
     controlled = pl.Series(control_may_run(stimuli, interrupts, core_hz))
     return both.with_columns(
-        phase_samples=pl.col("sample") - pl.col("start_sample"),
-        disturbed=pl.col("tick").fill_null(True) | controlled,
+        phase_samples=col.sample - col.start_sample,
+        disturbed=col.tick.fill_null(True) | controlled,
     )
 
 
@@ -71,7 +72,7 @@ def labels_cut_short(matched: pl.DataFrame) -> list[str]:
     `matched` are the rows of match_stimuli(). A tick or the control may make one operation longer
     than its sweep, but not the last ones of a label.
     """
-    within = pl.col("phase_samples") < pl.col("wire_operation_samples")
+    within = col.phase_samples < col.wire_operation_samples
     last = within.sort_by("phase_samples").tail(_LAST).all()
     labels = matched.group_by("label", maintain_order=True).agg(short=last)
     return [str(label) for label in labels.filter("short")["label"]]
@@ -83,13 +84,13 @@ Allowed = Callable[[tuple[str, str], float | None], float | None]
 _LATENCY, _SECTION = ("STIM", "ISR"), ("CRIT", "CRIT")
 
 
-def summarise_sweep(plan: Plan, joined: Join, wire: Wire, allowed: Allowed) -> dict[str, Any] | None:
+def summarise_sweep(plan: Plan, joined: Join, wire: Wire, allowed: Allowed) -> Json | None:
     """What run.json says of a sweep; None where there is none, or nothing could be matched."""
     matched = match_stimuli(plan, joined, wire.core_hz)
     if matched is None:
         return None
     matched = with_lead_and_tail(matched, wire)
-    empty = matched.filter(~pl.col("disturbed") & (pl.col("label") == EMPTY))
+    empty = matched.filter(~col.disturbed & (col.label == EMPTY))
     lead_ns: Any = empty["lead_ns"].max()
     return {
         "lead_ns": lead_ns,
@@ -100,7 +101,7 @@ def summarise_sweep(plan: Plan, joined: Join, wire: Wire, allowed: Allowed) -> d
     }
 
 
-def sweep_disproven(sweep: Mapping[str, Any] | None) -> Iterator[str]:
+def sweep_disproven(sweep: Mapping[str, Any] | None) -> Reasons:
     """The curves whose longest wait is not the section and the entry."""
     for curve in sweep["curves"] if sweep else ():
         if curve["within_budget"] is False:
@@ -131,11 +132,9 @@ def with_lead_and_tail(stimuli: pl.DataFrame, wire: Wire, column: str = "isr_lat
     )
 
 
-def _curve(matched: pl.DataFrame, lead_ns: float | None, allowed: Allowed) -> dict[str, Any]:
-    undisturbed = matched.filter(~pl.col("disturbed"))
-    answered = undisturbed.drop_nulls("isr_latency_ns")
-    ordered = answered.sort("isr_latency_ns", descending=True, maintain_order=True)
-    worst = ordered.row(0, named=True) if ordered.height else {}
+def _curve(matched: pl.DataFrame, lead_ns: float | None, allowed: Allowed) -> Json:
+    undisturbed = matched.filter(~col.disturbed)
+    worst = worst_row(undisturbed.drop_nulls("isr_latency_ns"), "isr_latency_ns")
     tail_ns: Any = undisturbed["tail_ns"].median()
     # What an interrupt waits for beside a critical section; None where a part is unknown.
     entry_ns = None if tail_ns is None or lead_ns is None else lead_ns + tail_ns

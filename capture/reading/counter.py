@@ -17,7 +17,7 @@ from base.metrology.summaries import Summary
 from base.metrology.tally import Tally
 from base.run_folder.edge_stream import NewEdges
 from base.run_folder.edges import NOT, EdgeList, Samples, Transitions
-from capture.reading.observed import Questions, named
+from capture.reading.observed import USUAL, Counts, Pair, Questions, Summaries, named
 from capture.reading.vectorised import Stimuli, asked_by, late_samples, waits
 from capture.reading.wire import END_FRAME_TICKS, FRAME_EDGES, FRAME_TOLERANCE, START_FRAME_TICKS, trains
 from firmware.build import boards
@@ -38,24 +38,28 @@ class Spans(NamedTuple):
     end: Samples
 
 
+def _no_samples() -> Samples:
+    return np.empty(0, np.int64)
+
+
 @dataclass
 class _Pulses:
-    """The pulses of a channel: when the one under way began, and the last that is over."""
+    """The pulses of a channel: when the one under way began, and the last that is over; nothing
+    where there is none.
+    """
 
-    since: int | None = None
-    before: int | None = None
+    since: Samples = field(default_factory=_no_samples)
+    before: Samples = field(default_factory=_no_samples)
 
     def take(self, name: str, moved: Transitions, was_high: bool) -> list[Spans]:
         """Those that are over now, and from each begin to the next."""
         rises, falls = moved.sample[moved.level], moved.sample[~moved.level]
-        if was_high and self.since is None:  # it was high when the capture began
+        if was_high and not self.since.size:  # it was high when the capture began
             falls = falls[1:]
-        array = rises if self.since is None else np.append(self.since, rises)
-        self.since = int(array[-1]) if array.size > falls.size else None
-        start = array[: falls.size]
-        begins = start if self.before is None else np.append(self.before, start)
-        if begins.size:
-            self.before = int(begins[-1])
+        array = np.append(self.since, rises)
+        start, self.since = array[: falls.size], array[falls.size :]
+        begins = np.append(self.before, start)
+        self.before = begins[-1:]
         return [Spans("width", name, start, falls), Spans("interval", name, begins[:-1], begins[1:])]
 
 
@@ -67,7 +71,7 @@ class _Answers:
     answer comes next. Of those that are merged into a wait the last is enough.
     """
 
-    stimuli: Samples = field(default_factory=lambda: np.empty(0, np.int64))
+    stimuli: Samples = field(default_factory=_no_samples)
     late: bool = False
     merged: int = 0
 
@@ -100,11 +104,11 @@ class WireCounter:
     """
 
     which: Stimuli = "both"
-    questions: Questions = field(default_factory=Questions)
+    questions: Questions = USUAL
     edges: Counter[str] = field(default_factory=Counter)
     word: int | None = None
     _pulses: dict[str, _Pulses] = field(default_factory=lambda: defaultdict(_Pulses))
-    _answers: dict[tuple[str, str], _Answers] = field(default_factory=lambda: defaultdict(_Answers))
+    _answers: dict[Pair, _Answers] = field(default_factory=lambda: defaultdict(_Answers))
 
     def add(self, new: NewEdges) -> list[Spans]:
         """Takes the next part; what was over in it."""
@@ -137,12 +141,12 @@ class WireCounter:
         return Transitions(new.sample[changed], level[1:][changed])
 
     @property
-    def since(self) -> dict[str, int]:
+    def since(self) -> Counts:
         """Where the pulse under way began, of the channels that have one."""
-        return {name: pulses.since for name, pulses in self._pulses.items() if pulses.since is not None}
+        return {name: int(pulses.since[0]) for name, pulses in self._pulses.items() if pulses.since.size}
 
     @property
-    def waiting(self) -> dict[str, int]:
+    def waiting(self) -> Counts:
         """Where the waits began that are not over, by pair."""
         return {
             named(pair): int(answers.stimuli[0])
@@ -151,7 +155,7 @@ class WireCounter:
         }
 
     @property
-    def merged(self) -> dict[str, int]:
+    def merged(self) -> Counts:
         """Stimuli that came while an earlier one waited, by pair."""
         return {named(pair): answers.merged for pair, answers in self._answers.items()}
 
@@ -177,15 +181,15 @@ class Growing:
     """
 
     def __init__(
-        self, which: Stimuli = "both", tick_hz: int | None = None, questions: Questions | None = None
+        self, which: Stimuli = "both", tick_hz: int | None = None, questions: Questions = USUAL
     ) -> None:
         self.recent: tuple[int, EdgeList] | None = None
         """The last rows, as a capture that begins at this sample; None before the first."""
         self._tick_hz = tick_hz or boards.default().core_hz
-        self._counter = WireCounter(which, questions or Questions())
+        self._counter = WireCounter(which, questions)
         self._tallies: dict[tuple[Kind, str], Tally] = defaultdict(Tally)
-        self._cut: dict[str, int] = {}
-        self._sync = Transitions(np.empty(0, np.int64), np.empty(0, np.bool_))
+        self._cut: Counts = {}
+        self._sync = Transitions(_no_samples(), np.empty(0, np.bool_))
         self._frame_end, self._first, self._after = -1, 0, _NEVER
 
     def add(self, new: NewEdges) -> None:
@@ -209,11 +213,11 @@ class Growing:
         base = int(sample[0]) if sample.size else 0
         self.recent = base, EdgeList(sample - base, word, new.samplerate_hz, new.end - base, new.channels)
 
-    def widths_ns(self) -> dict[str, Summary]:
+    def widths_ns(self) -> Summaries:
         """Of the pulses that are over, by channel."""
         return self._summaries("width")
 
-    def latencies_ns(self) -> dict[str, Summary]:
+    def latencies_ns(self) -> Summaries:
         """From a stimulus to its answer, by both names: `STIM to ISR`. A wait that is not over
         counts where it is the longest so far.
         """
@@ -227,7 +231,7 @@ class Growing:
                 summaries[name] = summaries.get(name, _NOTHING).waiting(lasted_ns)
         return summaries
 
-    def _summaries(self, kind: Kind) -> dict[str, Summary]:
+    def _summaries(self, kind: Kind) -> Summaries:
         sample_ns = self.recent[1].sample_ns if self.recent else 0.0
         return {
             name: tally.counted.summary(sample_ns)

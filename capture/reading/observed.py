@@ -15,9 +15,13 @@ from base.run_folder.edges import CHANNELS, MARKED_CHANNELS, NOT, NS_PER_S, Edge
 from base.run_folder.kept import Kept
 from base.run_folder.observed import AskedEdges, ClockFound
 from capture.reading.vectorised import Stimuli, pulses, stimuli_among, waits_for
-from capture.reading.wire import SECTIONS_PER_END, Frames, find_frames, fit_clock
+from capture.reading.wire import SECTIONS_PER_END, Frames, edge_of, find_frames, fit_clock
 from firmware.build import boards
 
+Pair = tuple[str, str]
+"""The channels of a stimulus and of its answer."""
+Counts = dict[str, int]
+Summaries = dict[str, Summary]
 PULSED = ("CRIT", "OP", "ISR", "TASK", "CISR")
 """The channels whose pulses are what is looked for; an edge of another is a stimulus or SYNC's."""
 _NEVER = np.iinfo(np.int64).max
@@ -39,8 +43,8 @@ class Questions:
     def moving(edges: EdgeList) -> Questions:
         """The usual ones, of the channels that show an edge; of a capture without any, all."""
         names = [name for name in edges.channels if edges.transitions(name).sample.size]
-        pulses, pairs = Questions().among(names)
-        return Questions(pulses, [":".join(pair) for pair in pairs]) if names else Questions()
+        pulses, pairs = USUAL.among(names)
+        return Questions(pulses, [":".join(pair) for pair in pairs]) if names else USUAL
 
     @property
     def channels(self) -> dict[str, None]:
@@ -48,7 +52,7 @@ class Questions:
         names = [*(self.pulses or ()), *chain(*self._pairs)]
         return dict.fromkeys(name.removeprefix(NOT) for name in names)
 
-    def among(self, channels: Sequence[str]) -> tuple[list[str], list[tuple[str, str]]]:
+    def among(self, channels: Sequence[str]) -> tuple[list[str], list[Pair]]:
         """What is asked of a capture of these channels."""
         if self.pulses is None and self.latencies is None:
             own = [name for name in channels if name not in CHANNELS]
@@ -57,9 +61,12 @@ class Questions:
         return [*(self.pulses or ())], self._pairs
 
     @property
-    def _pairs(self) -> list[tuple[str, str]]:
+    def _pairs(self) -> list[Pair]:
         pairs = (pair.partition(":") for pair in self.latencies or ())
         return [(stimulus, answer) for stimulus, _, answer in pairs]
+
+
+USUAL = Questions()
 
 
 class Line(NamedTuple):
@@ -95,16 +102,16 @@ class ObservedWire:
     channels: tuple[str, ...]
     end: int
     lines: dict[str, Line] = field(default_factory=dict)
-    widths_ns: dict[str, Summary] = field(default_factory=dict)
-    intervals_ns: dict[str, Summary] = field(default_factory=dict)
-    answered_ns: dict[str, Summary] = field(default_factory=dict)
-    open_samples: dict[str, int] = field(default_factory=dict)
-    merged: dict[str, int] = field(default_factory=dict)
-    frames: Frames = field(default_factory=lambda: Frames(None, None))
+    widths_ns: Summaries = field(default_factory=dict)
+    intervals_ns: Summaries = field(default_factory=dict)
+    answered_ns: Summaries = field(default_factory=dict)
+    open_samples: Counts = field(default_factory=dict)
+    merged: Counts = field(default_factory=dict)
+    frames: Frames = field(default_factory=Frames)
     clock: ClockFound | None = None
-    calibration_ns: dict[str, Summary] = field(default_factory=dict)
+    calibration_ns: Summaries = field(default_factory=dict)
     stimuli: dict[str, Stimuli] = field(default_factory=dict)
-    unasked: dict[str, int] = field(default_factory=dict)
+    unasked: Counts = field(default_factory=dict)
     duty: dict[str, float] = field(default_factory=dict)
     spans: dict[str, tuple[Samples, Samples]] = field(default_factory=dict)
     kept: Kept | None = None
@@ -120,12 +127,12 @@ class ObservedWire:
         return {name: lasted * self.sample_ns for name, lasted in self.open_samples.items()}
 
     @property
-    def latencies_ns(self) -> dict[str, Summary]:
+    def latencies_ns(self) -> Summaries:
         """The maximum is at least that of a wait which was not over at the end."""
         return beside_open(self.answered_ns, self.open_ns)
 
 
-def named(pair: tuple[str, str]) -> str:
+def named(pair: Pair) -> str:
     """`STIM to ISR`."""
     return f"{pair[0]} to {pair[1]}"
 
@@ -162,7 +169,7 @@ def read_observed(
     which: AskedEdges = "both",
     framed: bool = True,
     core_hz: int | None = None,
-    questions: Questions | None = None,
+    questions: Questions = USUAL,
 ) -> ObservedWire:
     """Reads what is asked of `edges`. `which` edges are stimuli; `auto` leaves that to the capture.
 
@@ -170,14 +177,14 @@ def read_observed(
     is the clock that counts the frames; None is that of the default board.
     """
     tick_hz, total, sample_ns = core_hz or boards.default().core_hz, edges.total_samples, edges.sample_ns
-    frames = find_frames(edges, tick_hz) if framed and "SYNC" in edges.channels else Frames(None, None)
+    frames = find_frames(edges, tick_hz) if framed and "SYNC" in edges.channels else Frames()
     start, end = frames.start, frames.end
-    pulsed, pairs = (questions or Questions()).among(edges.channels)
-    after = total if end is None else int(end[0])
+    pulsed, pairs = questions.among(edges.channels)
+    after = edge_of(end, 0, total)
     before_end = edges if end is None else edges.until(after)
     # The program's part begins behind the calibration, where SYNC changes again. Without such an
     # edge it begins at the start frame, without a frame at sample 0.
-    first = 0 if start is None else int(start[-1])
+    first = begin = edge_of(start, -1, 0)
     if start is not None:
         sync = edges.transitions("SYNC").sample
         first = int(next(iter(sync[(sync > first) & (sync < after)]), first))
@@ -201,8 +208,8 @@ def read_observed(
         if len(train) > 1:
             wire.duty[name] = float(train.width[:-1].sum() / (train.start[-1] - train.start[0]))
         if wire.clock and name in MARKED_CHANNELS:  # the empty sections behind either frame
-            opening = every.starting_within(0 if start is None else int(start[-1]), first)
-            closing = every.starting_within(total if end is None else int(end[-1]), _NEVER)
+            opening = every.starting_within(begin, first)
+            closing = every.starting_within(edge_of(end, -1, total), _NEVER)
             lengths = np.append(opening.width, closing.width[:SECTIONS_PER_END])
             wire.calibration_ns[name] = summarise(lengths * sample_ns)
     for name in dict.fromkeys([*edges.channels, *pulsed]):

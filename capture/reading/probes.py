@@ -45,8 +45,7 @@ PULSES_BEFORE = COMMON_PULSES + SECTIONS_PER_END
 COUNT_MAX = (1 << 32) - 1
 
 
-@dataclass(frozen=True)
-class Window:
+class Window(NamedTuple):
     """A pulse of OP as the virtual board saw it.
 
     `looks` is how often the search looked at a block in it, `cycles` how long it was, in core

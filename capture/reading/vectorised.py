@@ -76,8 +76,7 @@ def level_at(edges: EdgeList, channel: str, samples: Samples) -> Levels:
         raise CaptureError(f"A sample lies outside the capture's 0 … {edges.total_samples - 1}.")
     transitions = edges.transitions(channel)
     level = np.concatenate(([edges.initial_level(channel)], transitions.level))
-    array: Levels = level[np.searchsorted(transitions.sample, samples, side="right")]
-    return array
+    return level[np.searchsorted(transitions.sample, samples, side="right")]
 
 
 def high_within(edges: EdgeList, channel: str, first: Samples, last: Samples, longer: int = 0) -> Levels:
@@ -92,8 +91,7 @@ def high_within(edges: EdgeList, channel: str, first: Samples, last: Samples, lo
     rises = transitions.sample[transitions.level] - longer
     falls = transitions.sample[~transitions.level] + longer
     rises_before = np.searchsorted(rises, until, side="right") + int(edges.initial_level(channel))
-    high: Levels = rises_before > np.searchsorted(falls, first, side="right")
-    return high
+    return rises_before > np.searchsorted(falls, first, side="right")
 
 
 def surely_high_within(
@@ -159,13 +157,12 @@ class PulseTrain(Windows):
         """The sum of the widths of the pulses that start in each window, int64[windows]."""
         total = np.concatenate(([0], np.cumsum(self.width)))
         first, after = self.ranges_in(windows)
-        widths: Samples = total[after] - total[first]
-        return widths
+        return total[after] - total[first]
 
     def longest_in(self, windows: Windows) -> Samples:
         """The width of the longest pulse that starts in each window, int64[windows]; 0 without."""
         first, after = self.ranges_in(windows)
-        longest: Samples = np.zeros(len(windows), dtype=np.int64)
+        longest = np.zeros(len(windows), dtype=np.int64)
         some = after > first
         if some.any():
             ends = np.column_stack((first, after))[some].ravel()
@@ -192,8 +189,7 @@ class Open(NamedTuple):
     merged: int
 
 
-@dataclass(frozen=True, eq=False)
-class Waits:
+class Waits(NamedTuple):
     """The waits of one kind of answer, in their order.
 
     `stimulus`, `answer` and `merged` are int64[n]: the samples where each wait began and ended, and

@@ -1,15 +1,27 @@
 """What the wire says of a run by itself: its frames, and the ratio of the clocks that they show
-(docs/reference/wire.md); calibration pulses, and the operations' windows."""
+(docs/reference/wire.md); calibration pulses, and the operations' windows; and which pulses no
+firmware sent."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
 from base.metrology.slope import centred, fit_slope
-from base.run_folder.edges import CHANNELS, MARKED_CHANNELS, NS_PER_S, EdgeList, Samples, Transitions
+from base.run_folder.edges import (
+    CHANNELS,
+    MARKED_CHANNELS,
+    NS_PER_S,
+    EdgeList,
+    Samples,
+    Transitions,
+    settled,
+)
 from base.run_folder.observed import ClockFound
+from base.run_folder.records import CalibrationRecord, RecordLog
 from capture.reading.vectorised import PulseTrain, Waits, Windows, pulses, waits_for
 
 FRAME_EDGES = 64
@@ -19,12 +31,11 @@ END_FRAME_TICKS = 1260
 FRAME_TOLERANCE = 0.02
 
 
-@dataclass(frozen=True, eq=False)
-class Frames:
+class Frames(NamedTuple):
     """The samples of the edges of both frames, int64[64] each; None where there is no frame."""
 
-    start: Samples | None
-    end: Samples | None
+    start: Samples | None = None
+    end: Samples | None = None
 
 
 def find_frames(edges: EdgeList, tick_hz: int, tick_tolerance: float = 0.0) -> Frames:
@@ -39,11 +50,16 @@ def find_frames(edges: EdgeList, tick_hz: int, tick_tolerance: float = 0.0) -> F
     sync = edges.transitions("SYNC")
     starts = trains(sync, START_FRAME_TICKS * samples_per_tick, tolerance)
     start = starts[-1] if starts else None
-    begin = -1 if start is None else int(start[-1])
-    ends = [
+    begin = edge_of(start, -1, -1)
+    ends = (
         train for train in trains(sync, END_FRAME_TICKS * samples_per_tick, tolerance) if train[0] > begin
-    ]
-    return Frames(start, ends[0] if ends else None)
+    )
+    return Frames(start, next(ends, None))
+
+
+def edge_of(frame: Samples | None, number: int, otherwise: int) -> int:
+    """The sample of the edge of this number; `otherwise` where there is no frame."""
+    return otherwise if frame is None else int(frame[number])
 
 
 def trains(sync: Transitions, spacing_samples: float, part: float) -> list[Samples]:
@@ -92,8 +108,7 @@ COMMON_PULSES = 8
 COMMON_CHANNELS = tuple(channel for channel in CHANNELS if channel != "SYNC")
 
 
-@dataclass(frozen=True)
-class Calibration:
+class Calibration(NamedTuple):
     """The calibration pulses at one end of a run, by channel; where some are missing, the rest.
 
     `sections` are the empty sections, of MARKED_CHANNELS. `common` are the pulses that all of
@@ -136,7 +151,7 @@ class Wire:
     @property
     def first_sample(self) -> int:
         """Where the run begins: what comes before the start frame is no stimulus and no answer."""
-        return 0 if self.start_frame is None else int(self.start_frame[0])
+        return edge_of(self.start_frame, 0, 0)
 
     def edges_of(self, channel: str) -> Samples:
         """The samples of the channel's edges between the frames, int64[n]."""
@@ -152,8 +167,7 @@ class Wire:
         return waits_for(self.until_end, stimulus, answer, self.first_sample)
 
     def _between(self, samples: Samples) -> Samples:
-        between: Samples = samples[samples >= self.first_sample]
-        return between
+        return samples[samples >= self.first_sample]
 
     @property
     def samples_per_cycle_nominal(self) -> float:
@@ -201,17 +215,21 @@ def read_wire(edges: EdgeList, core_hz: int, core_tolerance: float = 0.0) -> Wir
     frames = find_frames(edges, core_hz, core_tolerance)
     start, end = frames.start, frames.end
     sync = edges.transitions("SYNC").sample
-    begin = edges.total_samples if start is None else int(start[-1])
-    until = edges.total_samples if end is None else int(end[0])
+    begin, until = edge_of(start, -1, edges.total_samples), edge_of(end, 0, edges.total_samples)
     toggles = sync[(sync > begin) & (sync < until)]
     # The sections of the start lie between the start frame and the first operation. Common pulses
     # of an earlier reset may precede those of this run.
     sections_end = int(toggles[0]) if len(toggles) else until
-    common_end = 0 if start is None else int(start[0])
-    behind = edges.total_samples if end is None else int(end[-1])
+    behind = edge_of(end, -1, edges.total_samples)
     trains = {channel: pulses(edges, channel) for channel in COMMON_CHANNELS}
     closing = {name: train.starting_within(behind, edges.total_samples) for name, train in trains.items()}
     operation = trains["OP"]
+    # The end frame closes the last; but after an odd number of operations SYNC's last edge only
+    # brings it low.
+    if end is not None and len(toggles) and len(operation.starting_within(int(toggles[-1]), until)):
+        windows = Windows(toggles, np.append(toggles[1:], until))
+    else:
+        windows = Windows(toggles[:-1], toggles[1:])
     return Wire(
         edges=edges,
         core_hz=core_hz,
@@ -221,7 +239,8 @@ def read_wire(edges: EdgeList, core_hz: int, core_tolerance: float = 0.0) -> Wir
         opening=Calibration(
             sections={name: trains[name].starting_within(begin, sections_end) for name in MARKED_CHANNELS},
             common={
-                name: train.starting_within(0, common_end)[-COMMON_PULSES:] for name, train in trains.items()
+                name: train.starting_within(0, edge_of(start, 0, 0))[-COMMON_PULSES:]
+                for name, train in trains.items()
             },
         ),
         closing=Calibration(
@@ -232,19 +251,45 @@ def read_wire(edges: EdgeList, core_hz: int, core_tolerance: float = 0.0) -> Wir
             },
         ),
         until_end=edges if end is None else edges.until(int(end[-1]) + 1),
-        windows=_windows(toggles, end, operation),
+        windows=windows,
         critical=trains["CRIT"],
         operation=operation,
         core_tolerance=core_tolerance,
     )
 
 
-def _windows(toggles: Samples, end_frame: Samples | None, operation: PulseTrain) -> Windows:
-    """The windows between `toggles`, of which the end frame closes the last."""
-    if end_frame is None or not len(toggles):
-        return Windows(toggles[:-1], toggles[1:])
-    windows = Windows(toggles, np.append(toggles[1:], end_frame[0]))
-    # After an odd number of operations the last edge only brings SYNC low.
-    if len(operation.starting_within(int(windows.start[-1]), int(windows.end[-1]))):
-        return windows
-    return Windows(windows.start[:-1], windows.end[:-1])
+# Pulses that no firmware sent: shorter than half of its shortest (docs/reference/glitches.md).
+#
+# The shortest pulse of a run is an empty section of its calibration, and DWT tells its length. What
+# is seen to last no longer than half of it is a glitch, high or low. It can be left out where it
+# stands alone: two edges go, and the level between them is that beside them. Where short pulses
+# follow each other, an edge of the firmware may be among them, and nobody knows which; they stay.
+
+
+@dataclass(frozen=True)
+class Glitches:
+    """How many of at most `longest_samples` were left out, by channel; those without are not named.
+
+    0 samples where no record or sample tells what is one.
+    """
+
+    longest_samples: int
+    count: Mapping[str, int]
+
+
+def without_glitches(edges: EdgeList, log: RecordLog, core_hz: int) -> tuple[EdgeList, Glitches]:
+    """The capture without those that stand alone, and how many they were."""
+    shortest_cycles = min((record.dwt_cycles for record in log.all(CalibrationRecord)), default=0)
+    longest = shortest_cycles * edges.samplerate_hz // (2 * core_hz)
+    word, count = edges.word.copy(), {}
+    for bit, channel in enumerate(edges.channels if longest else ()):
+        sample = edges.transitions(channel).sample
+        short = np.diff(sample) <= longest
+        beside = np.concatenate(([False], short, [False]))
+        first = np.flatnonzero(short & ~beside[:-2] & ~beside[2:])
+        if first.size:
+            count[channel] = int(first.size)
+        turned = np.isin(edges.sample, sample[np.append(first, first + 1)]).astype(np.uint8)
+        word ^= np.bitwise_xor.accumulate(turned) << bit
+    left = EdgeList(*settled(edges.sample, word), edges.samplerate_hz, edges.total_samples, edges.channels)
+    return left, Glitches(longest, count)

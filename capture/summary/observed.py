@@ -4,51 +4,54 @@ its run.json (docs/how-to/observe.md).
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
+from typing import NamedTuple
 
 import numpy as np
 
 from base.run_folder.edges import NOT
 from base.run_folder.kept import Kept
-from base.run_folder.manifest import BY_ANALYZER, VIRTUAL_BOARD, ToolReport, Verdict
+from base.run_folder.manifest import BY_ANALYZER, VIRTUAL_BOARD, ToolReport
 from base.run_folder.observed import (
     SCHEMA,
     Asked,
-    AskedEdges,
     FramesFound,
     KeptWindows,
     Longest,
     ObservedManifest,
     ObservedReport,
 )
-from capture.reading.observed import ObservedWire
-from capture.verdict import verdict
+from capture.joining.evidence import Reasons
+from capture.reading.observed import USUAL, ObservedWire, Questions
+from capture.verdict.verdict import Judgement, by_rules
 
 
-@dataclass(frozen=True)
-class Seen:
-    """What the tools said of a capture, the pin of each channel, what the capture tells, which
-    edges were to be stimuli, and the channels of which nothing was asked.
-    """
+class Seen(NamedTuple):
+    """What the tools said of a capture, what it tells, and what was asked of it."""
 
     tools: ToolReport
-    pins: Mapping[str, str]
     edges: ObservedWire
-    asked_edges: AskedEdges = "both"
-    unwatched: frozenset[str] = frozenset()
+    request: Asked
 
     def called(self, channel: str) -> str:
         """`CRIT (PA8)`."""
-        return f"{channel} ({self.pins.get(channel.removeprefix(NOT), 'pin unknown')})"
+        return f"{channel} ({self.request.pins.get(channel.removeprefix(NOT), 'pin unknown')})"
+
+    @property
+    def unwatched(self) -> set[str]:
+        """Channels of another tool's file of which nothing was asked, where anything was."""
+        questions = Questions(self.request.pulses, self.request.latencies)
+        if self.request.imported is None or questions == USUAL:
+            return set()
+        return self.request.pins.keys() - questions.channels.keys()
 
 
-def judge(seen: Seen) -> tuple[Verdict, tuple[str, ...]]:
+def judge(seen: Seen) -> Judgement:
     """The verdict, and a sentence for each reason: first what is missing, then what is in doubt."""
-    return verdict.by_rules(seen, TRUNCATED, INCONCLUSIVE)
+    return by_rules(seen, seen.tools, seen.edges.total_samples, TRUNCATED, INCONCLUSIVE)
 
 
-def one_frame_alone(seen: Seen) -> Iterator[str]:
+def one_frame_alone(seen: Seen) -> Reasons:
     """A program that shows one frame shows both, unless it did not come to its end."""
     start, end = seen.edges.frames.start, seen.edges.frames.end
     sync = seen.called("SYNC")
@@ -58,7 +61,7 @@ def one_frame_alone(seen: Seen) -> Iterator[str]:
         yield f"{sync} shows an end frame and no start frame; begin the capture before the program starts."
 
 
-def nothing_seen(seen: Seen) -> Iterator[str]:
+def nothing_seen(seen: Seen) -> Reasons:
     """A channel without an edge says nothing, or is clipped to nothing."""
     duration_s = seen.edges.total_samples / seen.edges.samplerate_hz
     for channel, line in seen.edges.lines.items():
@@ -75,7 +78,7 @@ def nothing_seen(seen: Seen) -> Iterator[str]:
             )
 
 
-def never_back(seen: Seen) -> Iterator[str]:
+def never_back(seen: Seen) -> Reasons:
     """A pulse that the end cuts off, and that is already longer than every whole one."""
     rate_hz = seen.edges.samplerate_hz
     for channel, line in seen.edges.lines.items():
@@ -87,7 +90,7 @@ def never_back(seen: Seen) -> Iterator[str]:
             )
 
 
-def at_the_limit(seen: Seen) -> Iterator[str]:
+def at_the_limit(seen: Seen) -> Reasons:
     """Where some pulses are a sample wide, others may fall between two."""
     for channel, line in seen.edges.lines.items():
         if line.least == 1:
@@ -97,7 +100,7 @@ def at_the_limit(seen: Seen) -> Iterator[str]:
             )
 
 
-def never_answered(seen: Seen) -> Iterator[str]:
+def never_answered(seen: Seen) -> Reasons:
     """A wait that the end cuts off, and that is already as long as every whole one."""
     for name, lasted in seen.edges.open_samples.items():
         greatest_ns = seen.edges.answered_ns[name].max
@@ -109,22 +112,11 @@ def never_answered(seen: Seen) -> Iterator[str]:
             )
 
 
-TRUNCATED: tuple[Callable[[Seen], Iterator[str]], ...] = (
-    verdict.stopped_by_the_user,
-    verdict.a_tool_failed,
-    verdict.fewer_samples_than_asked,
-    one_frame_alone,
-)
-INCONCLUSIVE: tuple[Callable[[Seen], Iterator[str]], ...] = (
-    nothing_seen,
-    never_back,
-    never_answered,
-    at_the_limit,
-    verdict.tools_said_something_unexpected,
-)
+TRUNCATED = (one_frame_alone,)
+INCONCLUSIVE = (nothing_seen, never_back, never_answered, at_the_limit)
 
 
-def warnings(seen: Seen) -> Iterator[str]:
+def warnings(seen: Seen) -> Reasons:
     """What a reader should know, and what does not touch the verdict."""
     wire = seen.edges
     for pair, count in wire.merged.items():
@@ -137,7 +129,7 @@ def warnings(seen: Seen) -> Iterator[str]:
     if still:
         yield f"{', '.join(still)}: no edge, and nothing was asked of it."
     for name, which in wire.stimuli.items():
-        if seen.asked_edges == "auto" and which != "both":
+        if seen.request.stimulus_edges == "auto" and which != "both":
             yield (
                 f"{name}: the {which} edges are the stimuli, since fewer than half of the others are "
                 "answered before the next edge; --edges says otherwise."
@@ -173,11 +165,17 @@ WITHOUT_FRAMES = (
 )
 
 
-def summarise_observed(seen: Seen, request: Asked, notes: Sequence[str] = ()) -> ObservedManifest:
+_AS_THE_WIRE_TELLS = (
+    *("samplerate_hz", "total_samples", "clock", "merged", "widths_ns", "intervals_ns", "latencies_ns"),
+    *("duty", "stimuli", "unasked", "open_ns", "calibration_ns"),
+)
+
+
+def summarise_observed(seen: Seen, notes: Sequence[str] = ()) -> ObservedManifest:
     """The whole content of run.json; `notes` are sentences on what was stored."""
     verdict, reasons = judge(seen)
     report = ObservedReport(**seen.tools.model_dump())
-    wire = seen.edges
+    wire, request = seen.edges, seen.request
     clock, imported, analyzed = wire.clock, request.imported, wire.kept is None
     synced = "SYNC" in wire.channels
     # What a reader must know of the figures, and what no rule can tell.
@@ -192,40 +190,30 @@ def summarise_observed(seen: Seen, request: Asked, notes: Sequence[str] = ()) ->
     if imported is None:
         missing += [WITHOUT_LOADING] if request.program.elf is None else []
         missing += [WITHOUT_SYNC] if not synced else [WITHOUT_FRAMES] if analyzed and not clock else []
-    content = {
-        **request.model_dump(by_alias=True),
-        "schema": SCHEMA,
-        "samplerate_hz": wire.samplerate_hz,
-        "total_samples": wire.total_samples,
-        "resolution_ns": wire.sample_ns,
-        "verdict": verdict,
-        "reasons": list(reasons),
-        "warnings": [*warnings(seen), *notes, *report.notes],
-        "missing": missing,
-        "frames": FramesFound(
-            start=wire.frames.start is not None if analyzed and synced else None,
-            end=wire.frames.end is not None if analyzed and synced else None,
-        ),
-        "clock": clock,
-        "merged": wire.merged,
-        "unjudged": tuple(unjudged),
-        "tool_report": report,
-        "widths_ns": wire.widths_ns,
-        "intervals_ns": wire.intervals_ns,
-        "latencies_ns": wire.latencies_ns,
-        "longest": {
-            name: Longest(start=int(start[at]), end=int(end[at]))
-            for name, (start, end) in wire.spans.items()
-            if start.size and (at := int(np.argmax(end - start))) >= 0
-        },
-        "duty": wire.duty,
-        "stimuli": wire.stimuli,
-        "unasked": wire.unasked,
-        "open_ns": wire.open_ns,
-        "calibration_ns": wire.calibration_ns,
-        "kept": wire.kept and _windows(wire.kept),
-    }
-    return ObservedManifest.model_validate(content)
+    return ObservedManifest.model_validate(
+        {
+            **request.model_dump(by_alias=True),
+            **{name: getattr(wire, name) for name in _AS_THE_WIRE_TELLS},
+            "schema": SCHEMA,
+            "resolution_ns": wire.sample_ns,
+            "verdict": verdict,
+            "reasons": list(reasons),
+            "warnings": [*warnings(seen), *notes, *report.notes],
+            "missing": missing,
+            "frames": FramesFound(
+                start=wire.frames.start is not None if analyzed and synced else None,
+                end=wire.frames.end is not None if analyzed and synced else None,
+            ),
+            "unjudged": tuple(unjudged),
+            "tool_report": report,
+            "longest": {
+                name: Longest(start=int(start[at]), end=int(end[at]))
+                for name, (start, end) in wire.spans.items()
+                if start.size and (at := int(np.argmax(end - start))) >= 0
+            },
+            "kept": wire.kept and _windows(wire.kept),
+        }
+    )
 
 
 def _windows(kept: Kept) -> KeptWindows:

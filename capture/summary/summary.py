@@ -5,22 +5,18 @@ See docs/reference/run-json.md.
 
 from __future__ import annotations
 
-from dataclasses import replace
 from itertools import product
-from typing import Any
 
-import polars as pl
+from polars import col
 
 from base.metrology.quantiles import summarise
-from base.run_folder.edges import Samples
 from base.run_folder.folder import COUNTS
 from base.run_folder.manifest import SCHEMA, Manifest
 from base.run_folder.quantities import QUANTITIES, by_quantity
-from base.run_folder.records import Boot, CostRecord, EndRecord, StatRecord, TickRecord
+from base.run_folder.records import StatRecord, TickRecord
 from capture.acquisition.source import Setting
-from capture.instruments.calibration import skew_between
-from capture.joining.budget import budget_on_wire, pin_cost_cycles
-from capture.joining.evidence import Evidence
+from capture.instruments.calibration import cost_cycles, skew_between
+from capture.joining.evidence import Evidence, Json, pin_cost_cycles, worst_row
 from capture.joining.latencies import LatencyWitness
 from capture.joining.sweep import summarise_sweep, sweep_disproven
 from capture.reading.probes import stated_of
@@ -30,19 +26,36 @@ from capture.summary.figures import (
     baseline,
     compare_bounds,
     exceeded_bounds,
+    heap_wait,
     intervals,
+    possible_wait,
 )
-from capture.summary.warnings import heap_wait, possible_wait, warnings
+from capture.summary.warnings import warnings
 from capture.verdict.verdict import judge
+
+_COUNTED = {
+    "allocations": "A",
+    "frees": "F",
+    "out_of_memory": "O",
+    "nothing_to_free": "N",
+    "refused": "E",
+    "skipped": "S",
+}
+"""What run.json calls the operations of a kind."""
 
 
 def summarise_run(evidence: Evidence, setting: Setting) -> Manifest:
     """The whole content of run.json."""
-    plan, log, joined = evidence.plan, evidence.log, evidence.joined
+    plan, log, joined, boot = evidence.plan, evidence.log, evidence.joined, evidence.boot
     verdict, reasons = judge(evidence)
     bounds = compare_bounds(setting.bounds, evidence)
-    sweep = _sweep(evidence)
+    sweep = summarise_sweep(plan, joined, evidence.wire, evidence.allowed_ns)
     waited = heap_wait(evidence)
+    kinds = dict(joined.operations.group_by("kind").len().iter_rows())
+    # How the heap held others off, and the allocator's knobs: all of them, and those turned.
+    knobs = boot.knob_values if boot else {}
+    options = stated_of(boot, evidence.asked)
+    defaults = {name: str(value) for name, value in options.knobs.items()} if options else {}
     # The virtual board ran, and its table is not there.
     counted = evidence.instructions.of or evidence.instructions.why_none or joined.operations.is_empty()
     uncounted = "virtual_nucleo" in setting.tools and not counted
@@ -58,8 +71,33 @@ def summarise_run(evidence: Evidence, setting: Setting) -> Manifest:
             "stimulus": plan.stimulus,
             "records": plan.records,
             "image_crc32": f"{plan.image_crc32:08X}",
-            **_where_it_ran(evidence, setting),
-            "counts": _counts(joined.operations),
+            "allocator": setting.allocator,
+            "board": setting.board,
+            "analyzer": setting.analyzer,
+            "samplerate_hz": evidence.edges.samplerate_hz,
+            "total_samples": evidence.edges.total_samples,
+            "firmware": {
+                "elf_sha256": setting.elf_sha256,
+                "kernel": boot and boot.kernel,
+                "heap_bytes": boot and boot.heap_bytes,
+                "core_hz": boot and boot.core_hz,
+                "flash_acr": boot and f"{boot.flash_acr:08X}",
+                "free_blocks_at_start": boot and boot.free_blocks,
+                "kernel_calls": "kernel_calls" in plan.extras,
+                **({"urgent_task": True} if "urgent_task" in plan.extras else {}),
+            },
+            "asked": evidence.asked,
+            "imported": setting.imported,
+            **({"glitches": evidence.glitches} if evidence.glitches else {}),
+            "locking": boot and boot.locking,
+            "knobs": knobs,
+            "turned_knobs": {name: value for name, value in knobs.items() if defaults.get(name) != value},
+            "tools": setting.tools,
+            "tool_report": evidence.tools,
+            "counts": {
+                "operations": joined.operations.height,
+                **{name: kinds.get(kind, 0) for name, kind in _COUNTED.items()},
+            },
             "probes_source": evidence.probes.source,
             **by_quantity(
                 joined.samples,
@@ -81,7 +119,7 @@ def summarise_run(evidence: Evidence, setting: Setting) -> Manifest:
                 "records": len(log.records),
                 "checksum_failures": len(log.damaged),
                 "sequence_gaps": log.sequence_gaps,
-                "end_record": log.first(EndRecord) is not None,
+                "end_record": evidence.end is not None,
             },
             "warnings": [
                 *warnings(evidence),
@@ -98,55 +136,9 @@ def summarise_run(evidence: Evidence, setting: Setting) -> Manifest:
     )
 
 
-def _where_it_ran(evidence: Evidence, setting: Setting) -> dict[str, Any]:
-    boot = evidence.log.first(Boot)
-    # How the heap held others off, and the allocator's knobs: all of them, and those turned.
-    knobs = boot.knob_values if boot else {}
-    options = stated_of(boot, evidence.asked)
-    defaults = {name: str(value) for name, value in options.knobs.items()} if options else {}
-    return {
-        "allocator": setting.allocator,
-        "board": setting.board,
-        "analyzer": setting.analyzer,
-        "samplerate_hz": evidence.edges.samplerate_hz,
-        "total_samples": evidence.edges.total_samples,
-        "firmware": {
-            "elf_sha256": setting.elf_sha256,
-            "kernel": boot and boot.kernel,
-            "heap_bytes": boot and boot.heap_bytes,
-            "core_hz": boot and boot.core_hz,
-            "flash_acr": boot and f"{boot.flash_acr:08X}",
-            "free_blocks_at_start": boot and boot.free_blocks,
-            "kernel_calls": "kernel_calls" in evidence.plan.extras,
-            **({"urgent_task": True} if "urgent_task" in evidence.plan.extras else {}),
-        },
-        "asked": evidence.asked,
-        "imported": setting.imported,
-        **({"glitches": evidence.glitches} if evidence.glitches else {}),
-        "locking": boot and boot.locking,
-        "knobs": knobs,
-        "turned_knobs": {name: value for name, value in knobs.items() if defaults.get(name) != value},
-        "tools": setting.tools,
-        "tool_report": evidence.tools,
-    }
-
-
-def _counts(operations: pl.DataFrame) -> dict[str, int]:
-    kinds = dict(operations.group_by("kind").len().iter_rows())
-    names = {
-        "allocations": "A",
-        "frees": "F",
-        "out_of_memory": "O",
-        "nothing_to_free": "N",
-        "refused": "E",
-        "skipped": "S",
-    }
-    return {"operations": operations.height, **{name: kinds.get(kind, 0) for name, kind in names.items()}}
-
-
-def _interrupt_counts(evidence: Evidence) -> dict[str, Any]:
+def _interrupt_counts(evidence: Evidence) -> Json:
     interrupts = evidence.joined.interrupts
-    stimuli = interrupts.filter(~pl.col("control"))
+    stimuli = interrupts.filter(~col.control)
     stat = evidence.log.first(StatRecord)
     return {
         "stimuli": stimuli.height,
@@ -163,7 +155,7 @@ def _interrupt_counts(evidence: Evidence) -> dict[str, Any]:
     }
 
 
-def _maxima(evidence: Evidence) -> dict[str, Any]:
+def _maxima(evidence: Evidence) -> Json:
     operations = evidence.joined.operations
     maxima = by_quantity(evidence.joined.samples, lambda quantity, rows: quantity.maximum(rows, operations))
     aligned = aligned_allocations(evidence)
@@ -178,17 +170,7 @@ def _maxima(evidence: Evidence) -> dict[str, Any]:
     return maxima
 
 
-def _sweep(evidence: Evidence) -> dict[str, Any] | None:
-    def allowed(interval: tuple[str, str], ns: float | None) -> float | None:
-        if ns is None:
-            return None
-        budget = budget_on_wire(evidence, interval, ns)
-        return replace(budget, skew_ns=evidence.skew_ns(interval, budget.skew_ns)).total_ns
-
-    return summarise_sweep(evidence.plan, evidence.joined, evidence.wire, allowed)
-
-
-def instruments(evidence: Evidence) -> dict[str, Any]:
+def instruments(evidence: Evidence) -> Json:
     """Error budget, calibration, clocks, tick, and how far wire and DWT agree."""
     disagreement = evidence.joined.operations["disagreement_cycles"].drop_nulls().abs()
     tolerance_cycles, resolution_cycles = evidence.tolerance_cycles, evidence.agreement_cycles
@@ -214,9 +196,10 @@ def instruments(evidence: Evidence) -> dict[str, Any]:
     }
 
 
-def _calibration(evidence: Evidence) -> dict[str, Any]:
+def _calibration(evidence: Evidence) -> Json:
     costs = {"critical": evidence.joined.critical_cost, "operation": evidence.joined.operation_cost}
     ends = (evidence.wire.opening, evidence.wire.closing)
+    read = cost_cycles(evidence.log, "READ")
     return {
         **{
             key.format(name): cost and getattr(cost, field)
@@ -229,10 +212,7 @@ def _calibration(evidence: Evidence) -> dict[str, Any]:
             for name, cost in costs.items()
         },
         "pulses": sum(len(train) for end in ends for train in end.sections.values()),
-        "counter_read_cycles": max(
-            (cost.most_cycles for cost in evidence.log.all(CostRecord) if cost.instrument == "READ"),
-            default=None,
-        ),
+        "counter_read_cycles": read and read[1],
         "pin_raise_cycles": pin_cost_cycles(evidence.log),
         "skew_samples": {
             channel: skew_between(evidence.wire, "STIM", channel) for channel in COMMON_CHANNELS
@@ -240,22 +220,19 @@ def _calibration(evidence: Evidence) -> dict[str, Any]:
     }
 
 
-def _clock(evidence: Evidence) -> dict[str, Any]:
+def _clock(evidence: Evidence) -> Json:
     wire, fit, counter = evidence.wire, evidence.wire.clock, evidence.joined.counter
     start, end = wire.start_frame, wire.end_frame
-
-    def ratio_of(start: Samples | None, end: Samples | None) -> float | None:
-        """The clock ratio of one frame alone."""
-        alone = fit_clock(start, end, wire.core_hz, wire.edges.samplerate_hz)
-        return alone.ratio if alone else None
+    start_alone = fit_clock(start, None, wire.core_hz, wire.edges.samplerate_hz)
+    end_alone = fit_clock(None, end, wire.core_hz, wire.edges.samplerate_hz)
 
     return {
         "samples_per_cycle_nominal": wire.samples_per_cycle_nominal,
         "ratio": fit and fit.ratio,
         "ratio_uncertainty": fit and fit.ratio_uncertainty,
         "residual_max_samples": fit and fit.residual_max_samples,
-        "ratio_start": ratio_of(start, None),
-        "ratio_end": ratio_of(None, end),
+        "ratio_start": start_alone and start_alone.ratio,
+        "ratio_end": end_alone and end_alone.ratio,
         "ratio_by_dwt": counter and counter.ratio,
         "ratio_by_dwt_uncertainty": counter and counter.ratio_uncertainty,
         "residual_by_dwt_max_samples": counter and counter.residual_max_samples,
@@ -264,12 +241,12 @@ def _clock(evidence: Evidence) -> dict[str, Any]:
     }
 
 
-def _tick(evidence: Evidence) -> dict[str, Any] | None:
+def _tick(evidence: Evidence) -> Json | None:
     """The kernel's tick, and how many answers it may have delayed."""
     tick, interrupts = evidence.log.first(TickRecord), evidence.joined.interrupts
     if tick is None:
         return None
-    answered = interrupts.filter(~pl.col("control") & pl.col("isr_latency_ns").is_not_null())
+    answered = interrupts.filter(~col.control & col.isr_latency_ns.is_not_null())
     return {
         "period_cycles": tick.period_cycles,
         "handler_cycles": tick.handler_cycles,
@@ -279,10 +256,10 @@ def _tick(evidence: Evidence) -> dict[str, Any] | None:
     }
 
 
-def _latency_agreement(witness: LatencyWitness) -> dict[str, Any]:
+def _latency_agreement(witness: LatencyWitness) -> Json:
     offset, between = witness.offset, witness.between
-    compared = witness.compared.with_columns(pl.col("apart_cycles").abs())
-    worst = compared.row(compared["apart_cycles"].arg_max() or 0, named=True) if compared.height else {}
+    compared = witness.compared.with_columns(col.apart_cycles.abs())
+    worst = worst_row(compared, "apart_cycles")
     return {
         "n": compared.height,
         "answers": compared["number"].sum(),

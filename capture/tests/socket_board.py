@@ -7,7 +7,6 @@ import socket
 import time
 from contextlib import ExitStack
 from pathlib import Path
-from types import TracebackType
 from typing import Self
 
 import numpy as np
@@ -39,9 +38,7 @@ class SocketBoard(Board):
         self._server = self._open.enter_context(socket.create_server(("127.0.0.1", 0)))
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self._open.close()
 
     def load(self, elf: Path | None, image: bytes) -> Connections:

@@ -13,8 +13,7 @@ import pytest
 from base.files.errors import CaptureError
 from capture.desk.bench import AnalyzerResource, BoardResource, LoaderResource
 from capture.desk.board import Connections, ProbeAddress
-from capture.desk.open_board import NucleoBoard
-from capture.desk.virtual_board import VirtualBoard
+from capture.desk.open_board import NucleoBoard, VirtualBoard
 from simulator.tests.stand_in import asked, listening
 
 ANALYZER = AnalyzerResource(driver="beaglelogic", samplerate_hz=84_000_000)

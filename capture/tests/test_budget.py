@@ -5,8 +5,7 @@ import pytest
 
 from base.run_folder.quantities import QUANTITIES
 from base.run_folder.records import CostRecord, RecordLog
-from capture.joining.budget import pin_cost_cycles
-from capture.joining.evidence import Evidence
+from capture.joining.evidence import Evidence, pin_cost_cycles
 from capture.tests.evidence import evidence_of
 from capture.tests.synthetic import BIT, CORE_HZ, CRITICAL_COST, SyntheticRun, small_plan
 from capture.verdict.verdict import judge

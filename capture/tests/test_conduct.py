@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 
+import polars as pl
 import pytest
 
 from base.files.errors import CaptureError
@@ -18,7 +19,7 @@ from base.run_folder.folder import RunName
 from base.run_folder.observed import Asked
 from base.run_folder.progress_file import Section, SoFar, progress_file, read
 from base.run_folder.records import encode
-from capture.acquisition.live import Counted, Part, Request, Sources, Watch, Work
+from capture.acquisition.live import Counted, Part, Request, Sources, Watch
 from capture.acquisition.observe import Observation
 from capture.acquisition.source import Account, Opened
 from capture.conduct import redecode, run
@@ -112,7 +113,7 @@ def test_its_steps_are_told_and_who_looks_sees_it_under_way(tmp_path: Path) -> N
 def test_where_the_findings_do_not_fit_the_capture_is_kept(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def full(*_: object) -> None:
+    def full(*_: object, **__: object) -> None:
         raise OSError(errno.ENOSPC, "No space left on device")
 
     with monkeypatch.context() as filled:
@@ -143,8 +144,10 @@ def test_the_longest_sections_are_those_of_the_measured_operations() -> None:
     counted.take(BOOT + ALLOCATED + UNMEASURED + REFUSED + FREED, 1.0)
     assert counted.operations == 4
     # 252 and 84 cycles at 84 MHz
-    assert counted.critical == Section(seq=2, size=4096, cycles=252, ns=3000.0)
-    assert counted.free == Section(seq=3, size=0, cycles=84, ns=1000.0)
+    assert counted.longest == {
+        "critical": Section(seq=2, size=4096, cycles=252, ns=3000.0),
+        "free": Section(seq=3, size=0, cycles=84, ns=1000.0),
+    }
 
 
 def test_lines_may_come_in_pieces_and_damaged() -> None:
@@ -153,7 +156,7 @@ def test_lines_may_come_in_pieces_and_damaged() -> None:
     for at in range(len(whole)):
         counted.take(whole[at : at + 1], float(at))
     assert counted.operations == 2
-    assert counted.critical and counted.critical.cycles == 252
+    assert counted.longest["critical"] and counted.longest["critical"].cycles == 252
 
 
 def test_callback_and_file_tell_the_same(tmp_path: Path) -> None:
@@ -170,7 +173,7 @@ def test_callback_and_file_tell_the_same(tmp_path: Path) -> None:
                 live=lambda so_far: reports.append((so_far, read(tmp_path))),
                 part=Part(2, 4, 30.0),
             ),
-            Work(4, MEASURED),
+            pl.DataFrame({"seq": range(4), "measured": [seq in MEASURED for seq in range(4)]}),
         )
         watch.step("capturing")
         with watch.following(Sources(lambda begin: bytes(received[begin:]), lambda: 840, 1680)):

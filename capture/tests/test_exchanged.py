@@ -30,7 +30,7 @@ def sentence(pair: Sequence[str]) -> str:
 
 
 def without_the_search(evidence: Evidence) -> tuple[str, ...]:
-    return by_rules(evidence, MISSING, DOUBTFUL)[1]
+    return by_rules(evidence, evidence.tools, evidence.edges.total_samples, MISSING, DOUBTFUL)[1]
 
 
 def changed(evidence: Evidence, *pairs: Sequence[str]) -> Evidence:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -14,7 +13,7 @@ from capture.desk.bench import read_bench
 from capture.desk.board import ProbeAddress
 from capture.desk.debug_probe import ProbeSession
 from capture.desk.fault_report import FaultRegisters, decode, post_mortem, report
-from capture.desk.virtual_board import VirtualBoard
+from capture.desk.open_board import VirtualBoard
 from capture.tests.faulting import compiled
 from firmware.build import boards
 from firmware.tests.symbols import symbol
@@ -122,5 +121,6 @@ HARD_FAULT = FaultRegisters(pc=0x0800_0200, exception=3, dhcsr=0, hfsr=1 << 30)
 
 @table
 def test_each_bit_has_its_words(bits: tuple[int, ...], words: str) -> None:
-    faults = replace(HARD_FAULT, cfsr=sum(1 << bit for bit in bits), mmfar=0x2000_0020, bfar=0x4000_0000)
+    cfsr = sum(1 << bit for bit in bits)
+    faults = HARD_FAULT._replace(cfsr=cfsr, mmfar=0x2000_0020, bfar=0x4000_0000)
     assert decode(faults, hex) == f"The firmware hard-faulted: {words}."

@@ -20,7 +20,7 @@ from base.run_folder.manifest import ToolReport
 from base.run_folder.records import CalibrationRecord, RecordLog
 from capture.conduct import redecode
 from capture.joining.evidence import Evidence, decode
-from capture.reading.glitches import without_glitches
+from capture.reading.wire import without_glitches
 from capture.summary.warnings import warnings
 from capture.tests.evidence import ASKED
 from capture.tests.synthetic import CORE_HZ, SyntheticRun, record, small_plan

@@ -9,7 +9,15 @@ import pytest
 
 from base.run_folder.edges import EdgeList
 from base.run_folder.manifest import ToolReport
-from base.run_folder.observed import AskedEdges, Keep, ObservedManifest, read_observed_manifest
+from base.run_folder.observed import (
+    KIND,
+    SCHEMA,
+    Asked,
+    AskedEdges,
+    Keep,
+    ObservedManifest,
+    read_observed_manifest,
+)
 from capture.acquisition.imported import ObservedFile
 from capture.acquisition.keeper import Keeper, Keeping
 from capture.acquisition.live import Request
@@ -126,6 +134,18 @@ def test_windows_that_are_kept_are_counted_as_the_whole(tmp_path: Path) -> None:
 
 
 PINS = {"CRIT": "PA8", "STIM": "PA0", "ISR": "PA10", "SYNC": "PB4"}
+REQUEST = Asked.model_validate(
+    {
+        "schema": SCHEMA,
+        "kind": KIND,
+        "board": "virtual",
+        "analyzer": "beaglelogic",
+        "pins": PINS,
+        "stimulus_edges": "both",
+        "program": {"elf": None, "elf_sha256": None},
+        "tools": {},
+    }
+)
 
 
 def report(edges: EdgeList, **fields: object) -> ToolReport:
@@ -137,7 +157,8 @@ def both(edges: EdgeList, tools: ToolReport) -> tuple[Seen, Seen]:
     keeper = Keeper(Path("nowhere"), edges.samplerate_hz, edges.channels, tools.asked_samples, Keeping(2, 9))
     keeper.append(edges.sample, edges.word, edges.total_samples)
     keeper.close()
-    return Seen(tools, PINS, read_observed(edges, framed=False)), Seen(tools, PINS, of_windows(keeper.kept))
+    whole, windows = read_observed(edges, framed=False), of_windows(keeper.kept)
+    return Seen(tools, whole, REQUEST), Seen(tools, windows, REQUEST)
 
 
 @table
@@ -167,4 +188,4 @@ def test_a_pulse_that_the_end_cuts_off(channel: str, toggles: tuple[int, ...], w
 @table
 def test_one_frame_is_a_part_of_a_run(of_frames: dict[str, bool], words: str | None) -> None:
     edges = framed(**of_frames)
-    told(Seen(report(edges), PINS, read_observed(edges)), "truncated" if words else "complete", words)
+    told(Seen(report(edges), read_observed(edges), REQUEST), "truncated" if words else "complete", words)

@@ -18,7 +18,7 @@ def run() -> SyntheticRun:
 
 
 def test_a_sound_run_has_none(run: SyntheticRun) -> None:
-    assert warnings(evidence_of(run)) == []
+    assert [*warnings(evidence_of(run))] == []
 
 
 def test_lines_before_boot(run: SyntheticRun) -> None:

@@ -6,24 +6,20 @@ what to do. capture/verdict/verdict.py lists them.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 import numpy as np
 
 from base.run_folder.edges import Samples
 from base.run_folder.records import (
     COST_INSTRUMENTS,
     INTERNAL_CLOCK,
-    Boot,
     CalibrationRecord,
     CostRecord,
-    EndRecord,
     Proof,
     StillRecord,
     TickRecord,
 )
 from capture.instruments import timers
-from capture.joining.evidence import Evidence
+from capture.joining.evidence import Evidence, Reasons
 from capture.reading.wire import COMMON_CHANNELS, COMMON_PULSES, SECTIONS_PER_END, Calibration, Wire
 
 # The cycle counter and its witness run from the same clock. They are read one after the other, and
@@ -41,7 +37,7 @@ TICK_HZ = 1000
 """configTICK_RATE_HZ of firmware/kernel/FreeRTOSConfig.h."""
 
 
-def not_calibrated(evidence: Evidence) -> Iterator[str]:
+def not_calibrated(evidence: Evidence) -> Reasons:
     """Without the markers' cost wire and DWT cannot be compared."""
     joined, allowed = evidence.joined, evidence.tolerance_cycles
     for channel, cost in (("CRIT", joined.critical_cost), ("OP", joined.operation_cost)):
@@ -61,7 +57,7 @@ def not_calibrated(evidence: Evidence) -> Iterator[str]:
             )
 
 
-def common_pulses_missing(evidence: Evidence) -> Iterator[str]:
+def common_pulses_missing(evidence: Evidence) -> Reasons:
     """Each channel must show the common pulses. One that does not is not what its name says."""
     for name, frame, seen in _ends(evidence.wire):
         lacking = [channel for channel in COMMON_CHANNELS if not seen.has_common(channel)]
@@ -77,7 +73,7 @@ def _ends(wire: Wire) -> tuple[tuple[str, Samples | None, Calibration], ...]:
     return ("start", wire.start_frame, wire.opening), ("end", wire.end_frame, wire.closing)
 
 
-def counter_and_frames_disagree(evidence: Evidence) -> Iterator[str]:
+def counter_and_frames_disagree(evidence: Evidence) -> Reasons:
     """A timer and DWT tell the same ratio of the clocks, each compared with the analyzer."""
     clock, counter, joined = evidence.wire.clock, evidence.joined.counter, evidence.joined
     if clock and joined.critical_cost and joined.operation_cost and counter is None:
@@ -96,9 +92,9 @@ def counter_and_frames_disagree(evidence: Evidence) -> Iterator[str]:
         )
 
 
-def cost_or_tick_records_missing(evidence: Evidence) -> Iterator[str]:
+def cost_or_tick_records_missing(evidence: Evidence) -> Reasons:
     """Only the firmware tells what an instrument costs, and when the tick is."""
-    if evidence.log.first(EndRecord) is None:
+    if evidence.end is None:
         return
     instruments = len(COST_INSTRUMENTS)
     costs, ticks = len(evidence.log.all(CostRecord)), len(evidence.log.all(TickRecord))
@@ -109,9 +105,9 @@ def cost_or_tick_records_missing(evidence: Evidence) -> Iterator[str]:
         )
 
 
-def another_tick(evidence: Evidence) -> Iterator[str]:
+def another_tick(evidence: Evidence) -> Reasons:
     """Both TICK records tell the period that the kernel has at the core's clock."""
-    boot = evidence.log.first(Boot)
+    boot = evidence.boot
     if boot is None or boot.clock == INTERNAL_CLOCK:
         return
     due = boot.core_hz // TICK_HZ
@@ -123,7 +119,7 @@ def another_tick(evidence: Evidence) -> Iterator[str]:
         )
 
 
-def unsteady_clock(evidence: Evidence) -> Iterator[str]:
+def unsteady_clock(evidence: Evidence) -> Reasons:
     """The frames come from a timer, so what the fit leaves over is the analyzer's error."""
     clock = evidence.wire.clock
     if clock and clock.residual_max_samples > STEADY_CLOCK_SAMPLES:
@@ -133,7 +129,7 @@ def unsteady_clock(evidence: Evidence) -> Iterator[str]:
         )
 
 
-def clock_no_crystal_has(evidence: Evidence) -> Iterator[str]:
+def clock_no_crystal_has(evidence: Evidence) -> Reasons:
     """No time is corrected by the ratio of the clocks, so a wrong samplerate is a wrong time."""
     clock, allowed = evidence.wire.clock, CRYSTALS_APART + evidence.wire.core_tolerance
     if clock and abs(clock.ratio - 1) - clock.ratio_uncertainty > allowed:
@@ -145,7 +141,7 @@ def clock_no_crystal_has(evidence: Evidence) -> Iterator[str]:
         )
 
 
-def coarser_than_told(evidence: Evidence) -> Iterator[str]:
+def coarser_than_told(evidence: Evidence) -> Reasons:
     """An analyzer that repeats each sample has not the resolution that its samplerate promises."""
     edges, cycle = evidence.edges, evidence.wire.samples_per_cycle_nominal
     seen = edges.sample[1:]
@@ -163,14 +159,14 @@ def coarser_than_told(evidence: Evidence) -> Iterator[str]:
             return
 
 
-def dwt_not_proven(evidence: Evidence) -> Iterator[str]:
+def dwt_not_proven(evidence: Evidence) -> Reasons:
     """The cycle counter is evidence only if a timer confirms that it counts: at the start, and at
     the end, since a debugger that leaves may have stopped it for good behind the first proof.
     """
     log, board = evidence.log, evidence.board
     for proof, name, is_due, where in (
-        (log.first(Proof), "PROOF", log.first(Boot), "At the start"),
-        (log.first(StillRecord), "STILL", log.first(EndRecord), "At the end"),
+        (log.first(Proof), "PROOF", evidence.boot, "At the start"),
+        (log.first(StillRecord), "STILL", evidence.end, "At the end"),
     ):
         if proof is None and is_due:
             yield f"No {name} record says that {board.counter} counts; check the serial line and run again."
@@ -183,15 +179,15 @@ def dwt_not_proven(evidence: Evidence) -> Iterator[str]:
             )
 
 
-def timers_leave_their_line(evidence: Evidence) -> Iterator[str]:
+def timers_leave_their_line(evidence: Evidence) -> Reasons:
     """STIM and CTRL are moved by timers: an edge that is not where it
     is due was not the timer's.
     """
     wire = evidence.wire
     for step in timers.steps(wire, evidence.plan.stimulus):
-        at_ms = step.sample * 1e3 / wire.edges.samplerate_hz
         yield (
-            f"{step.channel} leaves its timer's line about sample {step.sample:,} ({at_ms:,.3f} ms), where "
-            f"edges lie {step.apart_samples:,.1f} samples apart: samples were lost, doubled or changed; "
-            "run again, slower if it recurs."
+            f"{step.channel} leaves its timer's line about sample {step.sample:,} "
+            f"({step.sample * 1e3 / wire.edges.samplerate_hz:,.3f} ms), where edges lie "
+            f"{step.apart_samples:,.1f} samples apart: samples were lost, doubled or changed; run again, "
+            "slower if it recurs."
         )

@@ -26,7 +26,6 @@ from base.run_folder.records import (
     CalibrationRecord,
     CostRecord,
     CounterOffRecord,
-    EndRecord,
     FailRecord,
     HeapRecord,
     InterruptsRecord,
@@ -37,7 +36,7 @@ from base.run_folder.records import (
     Record,
     RecordLog,
 )
-from capture.joining.evidence import Evidence
+from capture.joining.evidence import Evidence, Reasons
 from capture.reading.probes import stated_of
 from capture.reading.wire import SECTIONS_PER_END
 from firmware.build import families
@@ -59,12 +58,12 @@ _TOLD_APART: dict[type[Record], tuple[str, ...]] = {
 _LIVE_CHANGE = {"A": 1, "F": -1}
 
 
-def records_out_of_order(evidence: Evidence) -> Iterator[str]:
+def records_out_of_order(evidence: Evidence) -> Reasons:
     """The plan says which record comes when. Silent where
     damaged or missing ones have rules of their own.
     """
     log = evidence.log
-    if log.first(EndRecord) is None or log.first(FailRecord) or log.damaged or log.sequence_gaps:
+    if evidence.end is None or log.first(FailRecord) or log.damaged or log.sequence_gaps:
         return
     for number, (due, came) in enumerate(zip_longest(_due(evidence.plan, log), map(_name, log.records)), 1):
         if due != came:
@@ -75,13 +74,12 @@ def records_out_of_order(evidence: Evidence) -> Iterator[str]:
             return
 
 
-def records_altered(evidence: Evidence) -> Iterator[str]:
+def records_altered(evidence: Evidence) -> Reasons:
     """END has a checksum of all that was sent before it. Silent where a damaged line tells as much.
 
     One line in 65,536 that is altered keeps its own checksum right by chance.
     """
-    log = evidence.log
-    end = log.first(EndRecord)
+    log, end = evidence.log, evidence.end
     if end is None or log.damaged:
         return
     if end.log_crc32 != log.crc32:
@@ -128,13 +126,13 @@ def _due(plan: Plan, log: RecordLog) -> Iterator[str]:
     yield from (*calibration[1], "STILL", "STAT", "HEAP", "END")
 
 
-def account_does_not_follow(evidence: Evidence) -> Iterator[str]:
+def account_does_not_follow(evidence: Evidence) -> Reasons:
     """An allocation adds a block, a free takes one, and nothing else does either. A block takes at
     least what was asked for, and its free gives back what it took; an allocator that does not know
     how much that is tells nothing of it. There is nothing to free exactly where the allocation had
     failed. Looked at are the operations as far as records and plan go together.
     """
-    options = stated_of(evidence.log.first(Boot), evidence.asked)
+    options = stated_of(evidence.boot, evidence.asked)
     tells = options is not None and "tells_usable" in options.promises
     # Of the allocation that filled each slot: what became of it, and by how much the bytes grew.
     filled: dict[int, tuple[str, int]] = {}
@@ -164,15 +162,15 @@ def account_does_not_follow(evidence: Evidence) -> Iterator[str]:
         live, in_use = record.live, record.bytes_in_use
 
 
-def another_firmware_ran(evidence: Evidence) -> Iterator[str]:
+def another_firmware_ran(evidence: Evidence) -> Reasons:
     """BOOT must tell of the firmware that was built: another would have other numbers."""
-    boot, firmware = evidence.log.first(Boot), evidence.asked
+    boot, firmware = evidence.boot, evidence.asked
     if boot is None or firmware is None:
         return
     knobs = firmware.knobs
     internal_hz = evidence.board.clock.internal_core_hz
     core_hz = internal_hz if boot.clock == INTERNAL_CLOCK and firmware.core_hz else firmware.core_hz
-    claims = (
+    for what, told, due in (
         ("its board", boot.board, Path(firmware.board).name),
         ("its allocator", boot.allocator, firmware.allocator),
         ("its heap in bytes", boot.heap_bytes, firmware.heap_bytes),
@@ -181,8 +179,7 @@ def another_firmware_ran(evidence: Evidence) -> Iterator[str]:
         ("FLASH_ACR", f"{boot.flash_acr:08X}", firmware.flash_acr),
         ("its lock", boot.locking, firmware.locking),
         ("its knobs", _listed(boot.knob_values), None if knobs is None else _listed(knobs)),
-    )
-    for what, told, due in claims:
+    ):
         if due is not None and told != due:
             yield f"Of {what} the firmware says {told}, not {due}; build and load it again."
 
@@ -191,7 +188,7 @@ def _listed(knobs: Mapping[str, object]) -> str:
     return "/".join(f"{name}={knobs[name]}" for name in sorted(knobs)) or "none"
 
 
-def another_plan_ran(evidence: Evidence) -> Iterator[str]:
+def another_plan_ran(evidence: Evidence) -> Reasons:
     """PLAN must tell of the image that was loaded. The CRC,
     with a rule of its own, leaves out the header.
 
@@ -200,14 +197,13 @@ def another_plan_ran(evidence: Evidence) -> Iterator[str]:
     plan_record, plan = evidence.log.first(PlanRecord), evidence.plan
     if plan_record is None:
         return
-    claims = (
+    for what, value, due in (
         ("scenario", plan_record.scenario, plan.name),
         ("number of operations", plan_record.operations, plan.operations.height),
         ("stimulus", MODES[plan_record.stimulus_mode], plan.stimulus.mode),
         ("stimulus period in ticks", plan_record.stimulus_period_ticks, plan.stimulus.period_ticks),
         ("control period in ticks", plan_record.control_period_ticks, plan.stimulus.control_period_ticks),
-    )
-    for what, value, due in claims:
+    ):
         if value != due:
             yield f"The firmware found the {what} {value} in its image, not {due}; load the image again."
 
@@ -233,7 +229,7 @@ def due(operations: Sequence[Operation], kinds: Mapping[int, str]) -> list[Due]:
         for operation in operations
     )
     sizes: dict[int, int] = {}
-    dues: list[Due] = []
+    dues = []
     skips, before, sure = False, "", True
     for seq, operation in enumerate(only_operations):
         kind = kinds.get(seq, "")
@@ -254,35 +250,33 @@ def due(operations: Sequence[Operation], kinds: Mapping[int, str]) -> list[Due]:
     return dues
 
 
-def no_end_record(evidence: Evidence) -> Iterator[str]:
+def no_end_record(evidence: Evidence) -> Reasons:
     """The serial line ended before the run did. FAIL comes instead of END and has its own rule."""
     log = evidence.log
-    if log.first(EndRecord) is None and log.first(FailRecord) is None:
+    if evidence.end is None and log.first(FailRecord) is None:
         cut = f", within the line {log.cut_line[:40]!r}" if log.cut_line else ""
         yield f"The records stop without END after {log.byte_count} bytes{cut}; check the line and run again."
 
 
-def records_missing_at_the_end(evidence: Evidence) -> Iterator[str]:
+def records_missing_at_the_end(evidence: Evidence) -> Reasons:
     """END says how many operations there were, and fewer or more records came."""
-    end, records = evidence.log.first(EndRecord), len(evidence.log.all(OperationRecord))
+    end, records = evidence.end, len(evidence.log.all(OperationRecord))
     if end and records != end.operations:
         yield f"END tells of {end.operations} operations, {records} arrived; check the line and run again."
 
 
-def sequence_gap(evidence: Evidence) -> Iterator[str]:
+def sequence_gap(evidence: Evidence) -> Reasons:
     """Records are missing between other records."""
-    gaps = evidence.log.sequence_gaps
-    if gaps:
+    if gaps := evidence.log.sequence_gaps:
         yield (
             f"Gaps in the numbers of the operation records: {gaps}; check the serial line, lower its baud if "
             "it recurs, and run again."
         )
 
 
-def unreadable_lines(evidence: Evidence) -> Iterator[str]:
+def unreadable_lines(evidence: Evidence) -> Reasons:
     """Lines that are no records, whatever the reason."""
-    damaged = evidence.log.damaged
-    if damaged:
+    if damaged := evidence.log.damaged:
         first = damaged[0]
         yield (
             f"Lines of the serial log that cannot be read: {len(damaged)}, the first is line {first.number} "
@@ -290,7 +284,7 @@ def unreadable_lines(evidence: Evidence) -> Iterator[str]:
         )
 
 
-def restarted(evidence: Evidence) -> Iterator[str]:
+def restarted(evidence: Evidence) -> Reasons:
     """A second BOOT, PROOF or PLAN: the board was reset during the run.
 
     A start whose BOOT cannot be read leaves its PROOF and PLAN, perhaps before the first BOOT.
@@ -307,14 +301,13 @@ def restarted(evidence: Evidence) -> Iterator[str]:
         yield f"The board started {starts} times during the run{by}; check its power supply and run again."
 
 
-def firmware_failed(evidence: Evidence) -> Iterator[str]:
+def firmware_failed(evidence: Evidence) -> Reasons:
     """The firmware stopped by itself."""
-    failure = evidence.log.first(FailRecord)
-    if failure:
+    if failure := evidence.log.first(FailRecord):
         yield f"The firmware stopped with FAIL {failure.reason} ({failure.detail}); search firmware/ for it."
 
 
-def another_image_ran(evidence: Evidence) -> Iterator[str]:
+def another_image_ran(evidence: Evidence) -> Reasons:
     """The board ran other operations than were asked for."""
     plan_record = evidence.log.first(PlanRecord)
     if plan_record and plan_record.body_crc32 != evidence.plan.image_crc32:
@@ -324,7 +317,7 @@ def another_image_ran(evidence: Evidence) -> Iterator[str]:
         )
 
 
-def records_differ_from_plan(evidence: Evidence) -> Iterator[str]:
+def records_differ_from_plan(evidence: Evidence) -> Reasons:
     """A record must be of a kind that the plan allows there, and of the planned size."""
     rows = evidence.joined.operations.select("seq", "kind", "size").rows()
     planned = due(decode(evidence.plan.image).operations, {seq: kind for seq, kind, _ in rows})
@@ -340,7 +333,7 @@ def records_differ_from_plan(evidence: Evidence) -> Iterator[str]:
         )
 
 
-def counts_of_other_operations(evidence: Evidence) -> Iterator[str]:
+def counts_of_other_operations(evidence: Evidence) -> Reasons:
     """The virtual board's windows must be as wide as the records say, but for one constant.
 
     Where they differ by several, a window is that of another operation than its record.
@@ -358,7 +351,7 @@ def counts_of_other_operations(evidence: Evidence) -> Iterator[str]:
         )
 
 
-def heap_broken(evidence: Evidence) -> Iterator[str]:
+def heap_broken(evidence: Evidence) -> Reasons:
     """The allocator damaged its own structures."""
     heap = evidence.log.first(HeapRecord)
     if heap and not heap.invariants_hold:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable
 from dataclasses import replace
 from itertools import combinations
-from typing import Protocol, TypeVar
+from typing import TypeVar
 
 from base.run_folder.edges import EdgeList
 from base.run_folder.manifest import ToolReport, Verdict
@@ -14,51 +14,7 @@ from capture.verdict import instruments, records, wire
 
 E = TypeVar("E")
 
-
-class Samples(Protocol):
-    """A capture, whole or in windows."""
-
-    @property
-    def total_samples(self) -> int: ...
-
-
-class Captured(Protocol):
-    """What there is of every run: the capture, and what the tools said."""
-
-    @property
-    def tools(self) -> ToolReport: ...
-
-    @property
-    def edges(self) -> Samples: ...
-
-
-def fewer_samples_than_asked(evidence: Captured) -> Iterator[str]:
-    """Only counting shows such a loss. Silent where the tools' report explains it already."""
-    wanted, got = evidence.tools.asked_samples, evidence.edges.total_samples
-    if got < wanted and not evidence.tools.losses:
-        yield f"The analyzer delivered {got} of {wanted} samples; run again, slower if it recurs."
-
-
-def a_tool_failed(evidence: Captured) -> Iterator[str]:
-    """A tool died, hung or lost its connection."""
-    yield from evidence.tools.losses
-
-
-def stopped_by_the_user(evidence: Captured) -> Iterator[str]:
-    """By Ctrl-C, SIGTERM or SIGHUP. What came until then is kept."""
-    if evidence.tools.interrupted:
-        yield "The run was interrupted, by Ctrl-C or another signal; run it again to its end."
-
-
-def tools_said_something_unexpected(evidence: Captured) -> Iterator[str]:
-    """Some of sigrok's losses show in nothing but words on stderr."""
-    yield from evidence.tools.oddities
-
-
 MISSING = (
-    stopped_by_the_user,
-    a_tool_failed,
-    fewer_samples_than_asked,
     wire.no_start_frame,
     wire.no_end_frame,
     records.sequence_gap,
@@ -98,7 +54,6 @@ DOUBTFUL = (
     wire.answers_without_a_cause,
     wire.swept_edges_off_their_offsets,
     wire.handlers_and_pulses_differ,
-    wire.preempted_operations_differ,
     wire.wire_and_dwt_differ_throughout,
     wire.answers_of_operations_differ,
     wire.wire_and_timer_disagree,
@@ -106,28 +61,35 @@ DOUBTFUL = (
     wire.channel_late_outside_the_calibration,
     wire.latencies_between_operations_differ,
     records.heap_broken,
-    tools_said_something_unexpected,
 )
 """All came, and may not be believed: the run is inconclusive."""
 
 
-def judge(evidence: Evidence) -> tuple[Verdict, tuple[str, ...]]:
+Judgement = tuple[Verdict, tuple[str, ...]]
+"""A verdict, and a sentence for each reason."""
+
+
+def judge(evidence: Evidence) -> Judgement:
     """The verdict, and a sentence for each reason: first what is missing, then what is in doubt.
 
     Where two clips look exchanged, one sentence stands for all that this explains. It is so where
     one exchange, and no other, leaves fewer reasons and adds none; it breaks two rules at least.
     """
-    verdict, reasons = by_rules(evidence, MISSING, DOUBTFUL)
+    tools, edges = evidence.tools, evidence.edges
+    verdict, reasons = by_rules(evidence, tools, edges.total_samples, MISSING, DOUBTFUL)
     explained = []
-    for pair in combinations(evidence.edges.channels, 2) if len(set(reasons)) > 1 else ():
-        changed, left = by_rules(with_edges(evidence, exchanged(evidence.edges, *pair)), MISSING, DOUBTFUL)
+    for pair in combinations(edges.channels, 2) if len(set(reasons)) > 1 else ():
+        other = with_edges(evidence, exchanged(edges, *pair))
+        changed, left = by_rules(other, tools, edges.total_samples, MISSING, DOUBTFUL)
         if set(left) < set(reasons):
             explained.append((pair, changed, left))
     if len(explained) != 1:
         return verdict, reasons
     ((pair, verdict, left),) = explained
-    sentence = f"{' and '.join(pair)} look exchanged: run ./lab wiring check."
-    return "inconclusive" if verdict == "complete" else verdict, (sentence, *left)
+    return (
+        "inconclusive" if verdict == "complete" else verdict,
+        (f"{' and '.join(pair)} look exchanged: run ./lab wiring check.", *left),
+    )
 
 
 def exchanged(edges: EdgeList, channel: str, other: str) -> EdgeList:
@@ -140,11 +102,30 @@ def exchanged(edges: EdgeList, channel: str, other: str) -> EdgeList:
 
 def by_rules(
     evidence: E,
+    tools: ToolReport,
+    got_samples: int,
     missing_by: Iterable[Callable[[E], Iterable[str]]],
     doubtful_by: Iterable[Callable[[E], Iterable[str]]],
-) -> tuple[Verdict, tuple[str, ...]]:
-    """As judge(), by other rules: what they say is missing, or in doubt."""
-    missing = [reason for rule in missing_by for reason in rule(evidence)]
+) -> Judgement:
+    """As judge(), by other rules: what they say is missing, or in doubt; and by what holds for
+    every run: the tools' report, and how many samples came.
+    """
+    missing = []
+    # By Ctrl-C, SIGTERM or SIGHUP. What came until then is kept.
+    if tools.interrupted:
+        missing.append("The run was interrupted, by Ctrl-C or another signal; run it again to its end.")
+    # A tool died, hung or lost its connection.
+    missing += tools.losses
+    # Only counting shows such a loss. The tools' report may explain it already.
+    if got_samples < tools.asked_samples and not tools.losses:
+        missing.append(
+            f"The analyzer delivered {got_samples} of {tools.asked_samples} samples; run again, slower if it "
+            "recurs."
+        )
+    for rule in missing_by:
+        missing += rule(evidence)
     doubtful = [reason for rule in doubtful_by for reason in rule(evidence)]
+    # Some of sigrok's losses show in nothing but words on stderr.
+    doubtful += tools.oddities
     verdict: Verdict = "truncated" if missing else "inconclusive" if doubtful else "complete"
     return verdict, (*missing, *doubtful)

@@ -10,19 +10,18 @@ what to do. capture/verdict/verdict.py lists them.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
 
 import numpy as np
 import polars as pl
+from polars import col
 
 from base.run_folder.records import (
     HEAP_NOT_CALLED,
-    EndRecord,
     OperationRecord,
     StatRecord,
 )
 from capture.instruments.calibration import skew_between
-from capture.joining.evidence import Evidence
+from capture.joining.evidence import Evidence, Reasons, worst_row
 from capture.joining.latencies import NEAR_SAMPLES
 from capture.joining.sweep import labels_cut_short, match_stimuli, swept_operations
 from capture.reading.observed import ANSWERED
@@ -33,40 +32,29 @@ from capture.reading.wire import Wire
 _MANY, _HALF_A_CYCLE = 16, 0.5
 
 
-def worst_row(table: pl.DataFrame, column: str) -> dict[str, Any]:
-    """The first row whose `column` is farthest from 0. There is at least one row."""
-    return table.row(table[column].abs().arg_max() or 0, named=True)
-
-
 def at_least_to_most(least: int, most: int) -> str:
     """`3` where both are 3, `3 to 5` otherwise."""
     return str(least) if least == most else f"{least} to {most}"
 
 
-def handlers_and_pulses_differ(evidence: Evidence) -> Iterator[str]:
-    """Each entry of a handler, and each waking of the task, is one pulse: no more and no fewer."""
+def handlers_and_pulses_differ(evidence: Evidence) -> Reasons:
+    """Each entry of a handler, and each waking of the task, is one pulse: no more and no fewer. A
+    handler counts an operation as preempted where it finds OP high, and so does the wire.
+    """
     stat, wire = evidence.log.first(StatRecord), evidence.wire
     if stat is None or wire.end_frame is None:
         return
-    counted = (
+    for channel, entries, what in (
         ("ISR", stat.isr_entries, "interrupts"),
         ("TASK", stat.task_wakes, "wakings of the task"),
         ("CISR", stat.control_entries, "control interrupts"),
-    )
-    for channel, entries, what in counted:
+    ):
         pulses = len(wire.rises_of(channel))
         if pulses != entries:
             yield (
                 f"The firmware counted {entries} {what}, {channel} shows {pulses} pulses; "
                 f"check the {channel} clip."
             )
-
-
-def preempted_operations_differ(evidence: Evidence) -> Iterator[str]:
-    """A handler counts an operation as preempted where it finds OP high, and so does the wire."""
-    stat, wire = evidence.log.first(StatRecord), evidence.wire
-    if stat is None or wire.end_frame is None:
-        return
     least, most = preempted_operations(wire)
     if not least <= stat.preempted_operations <= most:
         yield (
@@ -91,22 +79,22 @@ def _widths(evidence: Evidence) -> Iterator[tuple[str, pl.DataFrame]]:
     0. Where the heap was not called the record tells of no cycles.
     """
     joined, operations = evidence.joined, evidence.joined.operations
-    pulses = pl.Series(joined.critical_pulses)
+    pulses = joined.critical_pulses
     yield (
         "CRIT",
         operations.with_columns(
-            apart=pl.col("disagreement_cycles"),
-            cycles=pl.col("dwt_cycles"),
+            apart=col.disagreement_cycles,
+            cycles=col.dwt_cycles,
             pulses=pulses,
             allowed=pl.max_horizontal(pulses, 1) * evidence.tolerance_cycles,
         ),
     )
     if joined.operation_cost is not None:
-        cycles = pl.col("dwt_operation_cycles")
-        wire_cycles = pl.col("wire_operation_samples") / evidence.wire.samples_per_cycle
+        cycles = col.dwt_operation_cycles
+        wire_cycles = col.wire_operation_samples / evidence.wire.samples_per_cycle
         yield (
             "OP",
-            operations.filter(~pl.col("kind").is_in(HEAP_NOT_CALLED)).with_columns(
+            operations.filter(~col.kind.is_in(HEAP_NOT_CALLED)).with_columns(
                 apart=wire_cycles - joined.operation_cost.wire_minus_dwt_cycles - cycles,
                 cycles=cycles,
                 pulses=pl.lit(1),
@@ -115,12 +103,12 @@ def _widths(evidence: Evidence) -> Iterator[tuple[str, pl.DataFrame]]:
         )
 
 
-def wire_and_dwt_disagree(evidence: Evidence) -> Iterator[str]:
+def wire_and_dwt_disagree(evidence: Evidence) -> Reasons:
     """Wire and DWT tell of the same section and of the same operation, and may differ by their
     budget only.
     """
     for channel, table in _widths(evidence):
-        wrong = table.filter(pl.col("apart").abs() > pl.col("allowed"))
+        wrong = table.filter(col.apart.abs() > col.allowed)
         if wrong.height:
             worst = worst_row(wrong, "apart")
             yield (
@@ -130,7 +118,7 @@ def wire_and_dwt_disagree(evidence: Evidence) -> Iterator[str]:
             )
 
 
-def wire_and_dwt_differ_throughout(evidence: Evidence) -> Iterator[str]:
+def wire_and_dwt_differ_throughout(evidence: Evidence) -> Reasons:
     """A width is off by a sample to either side, which comes to nothing in the median of many.
 
     At or above the core clock the marker cost is exact, so a whole cycle in the median is an error
@@ -139,7 +127,7 @@ def wire_and_dwt_differ_throughout(evidence: Evidence) -> Iterator[str]:
     if evidence.wire.edges.samplerate_hz < evidence.wire.core_hz:
         return
     for channel, table in _widths(evidence):
-        single = table.filter(pl.col("pulses") == 1).select(pl.col("apart", "cycles").cast(pl.Float64))
+        single = table.filter(col.pulses == 1).select(col("apart", "cycles").cast(pl.Float64))
         (median, length), count = single.median().row(0), single["apart"].count()
         if count < _MANY or length is None:
             continue
@@ -161,7 +149,7 @@ _QUANTISED_SAMPLES = 1.25
 _BEFORE_CYCLES = 200
 
 
-def answers_without_a_cause(evidence: Evidence) -> Iterator[str]:
+def answers_without_a_cause(evidence: Evidence) -> Reasons:
     """Between two answers there is a cause of the second, and before the first one of the first."""
     if evidence.wire.end_frame is None:
         return
@@ -176,7 +164,7 @@ def answers_without_a_cause(evidence: Evidence) -> Iterator[str]:
             )
 
 
-def swept_edges_off_their_offsets(evidence: Evidence) -> Iterator[str]:
+def swept_edges_off_their_offsets(evidence: Evidence) -> Reasons:
     """A swept edge comes its offset after the timer's start, and so does SYNC after a few cycles.
 
     An interrupt in between holds up SYNC, never the edge.
@@ -215,21 +203,21 @@ def swept_edges_off_their_offsets(evidence: Evidence) -> Iterator[str]:
         )
 
 
-def no_start_frame(evidence: Evidence) -> Iterator[str]:
+def no_start_frame(evidence: Evidence) -> Reasons:
     """Without a start frame no operation can be numbered."""
     if evidence.wire.start_frame is None:
         yield "SYNC shows no start frame; check that channel 7 is on PB4 and that the firmware ran."
 
 
-def no_end_frame(evidence: Evidence) -> Iterator[str]:
+def no_end_frame(evidence: Evidence) -> Reasons:
     """The capture ended before the run did, or the firmware stopped."""
     if evidence.wire.end_frame is None:
         yield "SYNC shows no end frame; run again with a longer capture if the firmware did end (END record)."
 
 
-def windows_and_records_differ(evidence: Evidence) -> Iterator[str]:
+def windows_and_records_differ(evidence: Evidence) -> Reasons:
     """The join rests on equal numbers. Where a side was cut short, another rule says so."""
-    if evidence.wire.end_frame is None or evidence.log.first(EndRecord) is None:
+    if evidence.wire.end_frame is None or evidence.end is None:
         return
     windows, records = len(evidence.wire.windows), len(evidence.log.all(OperationRecord))
     planned = evidence.plan.operations.height
@@ -240,23 +228,22 @@ def windows_and_records_differ(evidence: Evidence) -> Iterator[str]:
         )
 
 
-def window_without_one_pulse(evidence: Evidence) -> Iterator[str]:
+def window_without_one_pulse(evidence: Evidence) -> Reasons:
     """Each window holds exactly one whole OP pulse."""
-    stray = evidence.joined.stray_windows
-    if stray:
+    if stray := evidence.joined.stray_windows:
         yield (
             f"{len(stray)} windows on SYNC do not hold exactly one pulse on OP, the first is operation "
             f"{stray[0]}; check the OP clip and its ground."
         )
 
 
-def another_number_of_sections(evidence: Evidence) -> Iterator[str]:
+def another_number_of_sections(evidence: Evidence) -> Reasons:
     """An operation on the heap holds the lock once, so CRIT shows one pulse; calls may do more.
     What DWT counted must be there.
     """
-    operations = evidence.joined.operations.with_columns(pulses=pl.Series(evidence.joined.critical_pulses))
-    unseen = pl.col("wire_critical_samples").is_null() & (pl.col("dwt_cycles") > 0)
-    wrong = operations.filter(unseen | ((pl.col("kind") != "K") & (pl.col("pulses") > 1)))
+    operations = evidence.joined.operations.with_columns(pulses=evidence.joined.critical_pulses)
+    unseen = col.wire_critical_samples.is_null() & (col.dwt_cycles > 0)
+    wrong = operations.filter(unseen | ((col.kind != "K") & (col.pulses > 1)))
     if wrong.height:
         first = wrong.row(0, named=True)
         yield (
@@ -265,21 +252,21 @@ def another_number_of_sections(evidence: Evidence) -> Iterator[str]:
         )
 
 
-def nothing_preempted(evidence: Evidence) -> Iterator[str]:
+def nothing_preempted(evidence: Evidence) -> Reasons:
     """Interrupts that never fall into an operation say nothing of what it does to them."""
     stat = evidence.log.first(StatRecord)
     if stat and evidence.plan.stimulus.mode != "none" and stat.preempted_operations == 0:
         yield "No interrupt fell into any operation; choose another stimulus period."
 
 
-def sweep_is_not_whole(evidence: Evidence) -> Iterator[str]:
+def sweep_is_not_whole(evidence: Evidence) -> Reasons:
     """A swept stimulus comes once for each operation that asks, and each curve is complete."""
     plan, joined = evidence.plan, evidence.joined
     if plan.stimulus.mode != "sweep" or evidence.wire.end_frame is None:
         return
     table = match_stimuli(plan, joined, evidence.wire.core_hz)
     if table is None:
-        stimuli = joined.interrupts.filter(~pl.col("control")).height
+        stimuli = joined.interrupts.filter(~col.control).height
         yield (
             f"{swept_operations(plan).height} operations asked for a swept stimulus and "
             f"{stimuli} edges came; "
@@ -292,7 +279,7 @@ def sweep_is_not_whole(evidence: Evidence) -> Iterator[str]:
         )
 
 
-def waits_still_open(evidence: Evidence) -> Iterator[str]:
+def waits_still_open(evidence: Evidence) -> Reasons:
     """A run that came to its end has answered every stimulus."""
     wire = evidence.wire
     if wire.end_frame is None:
@@ -307,11 +294,11 @@ def waits_still_open(evidence: Evidence) -> Iterator[str]:
             )
 
 
-def answers_of_operations_differ(evidence: Evidence) -> Iterator[str]:
+def answers_of_operations_differ(evidence: Evidence) -> Reasons:
     """The answers that met an operation are as many in its record as on the wire."""
     for witness in evidence.latencies:
-        counted = pl.col("number").is_between("least_number", "most_number")
-        wrong = witness.operations.filter(~counted & pl.col("whole"))
+        counted = col.number.is_between("least_number", "most_number")
+        wrong = witness.operations.filter(~counted & col.whole)
         if wrong.height:
             first, answer = wrong.row(0, named=True), witness.of.channels[1]
             yield (
@@ -322,10 +309,10 @@ def answers_of_operations_differ(evidence: Evidence) -> Iterator[str]:
             )
 
 
-def wire_and_timer_disagree(evidence: Evidence) -> Iterator[str]:
+def wire_and_timer_disagree(evidence: Evidence) -> Reasons:
     """The ticks that a handler read go with the latency on the wire, but for one constant."""
     for witness in evidence.latencies:
-        wrong = witness.compared.filter(pl.col("apart_cycles").abs() > pl.col("allowed_cycles"))
+        wrong = witness.compared.filter(col.apart_cycles.abs() > col.allowed_cycles)
         if wrong.height:
             stimulus, answer = witness.of.channels
             worst = worst_row(wrong, "apart_cycles")
@@ -336,7 +323,7 @@ def wire_and_timer_disagree(evidence: Evidence) -> Iterator[str]:
             )
 
 
-def timer_offset_is_no_distance(evidence: Evidence) -> Iterator[str]:
+def timer_offset_is_no_distance(evidence: Evidence) -> Reasons:
     """The constant is the way from a pin's rise to the read, which COST measured."""
     for witness in evidence.latencies:
         offset, bounds = witness.offset, witness.offset_bounds_cycles
@@ -351,7 +338,7 @@ def timer_offset_is_no_distance(evidence: Evidence) -> Iterator[str]:
             )
 
 
-def channel_late_outside_the_calibration(evidence: Evidence) -> Iterator[str]:
+def channel_late_outside_the_calibration(evidence: Evidence) -> Reasons:
     """Handlers read the timer in the same way behind their pins, and the task nearly so: one whose
     reading is another was seen late or early all along, but not in the calibration.
     """
@@ -372,20 +359,19 @@ def channel_late_outside_the_calibration(evidence: Evidence) -> Iterator[str]:
             )
 
 
-def latencies_between_operations_differ(evidence: Evidence) -> Iterator[str]:
+def latencies_between_operations_differ(evidence: Evidence) -> Reasons:
     """The least and the greatest latency of the answers
     that met no operation are those of the wire.
     """
-    if evidence.wire.end_frame is None or evidence.log.first(EndRecord) is None:
+    if evidence.wire.end_frame is None or evidence.end is None:
         return
     for witness in evidence.latencies:
         stimulus, answer = witness.of.channels
         between = witness.between
-        ends = (
+        for name, ticks, allowed in (
             ("least", between.least_ticks if between else None, witness.between_least),
             ("greatest", between.most_ticks if between else None, witness.between_most),
-        )
-        for name, ticks, allowed in ends:
+        ):
             if allowed is None or (ticks is not None and allowed[0] <= ticks <= allowed[1]):
                 continue
             said = "no latency" if ticks is None else f"{ticks} ticks as the {name} latency"
