@@ -1,7 +1,9 @@
 /*
- * What the clocks of all families but the STM32F1 tell alike. A family's clock.c defines before it
- * pll_makes_hz(), what the PLL makes of its source. Its registers.h has the PLL's sources.
+ * What the clocks of all families tell alike. A family's clock.c defines before it pll_makes_hz(),
+ * what the PLL makes of its source; its registers.toml has the PLL's sources. With
+ * CORE_CLOCK_IS_READ, as on an STM32F1, it tells source and core's clock itself.
  */
+#ifndef CORE_CLOCK_IS_READ
 static bool runs_from_pll(void) {
     return (RCC_CFGR & RCC_CFGR_SWS_Msk) == RCC_CFGR_SWS_PLL;
 }
@@ -24,11 +26,14 @@ uint32_t clock_core_hz(void) {
     return pll_makes_hz();
 }
 
+#endif
+
 uint32_t clock_apb1_hz(void) {
     const bool divided = (RCC_CFGR & 4u << RCC_CFGR_PPRE1_Pos) != 0u;
     return divided ? clock_core_hz() / BOARD_APB1_DIVIDER : clock_core_hz();
 }
 
+/* Without what FLASH_ACR_TOLD leaves out. */
 uint32_t clock_flash_acr(void) {
     return FLASH_ACR & FLASH_ACR_TOLD;
 }

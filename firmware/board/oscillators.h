@@ -25,13 +25,9 @@ enum {
     ((divider) == 1 ? 0u : (divider) == 2 ? 4u : (divider) == 4 ? 5u : (divider) == 8 ? 6u : 7u)
 
 /** The dividers of the two buses, as RCC_CFGR has them; an STM32F0 and G0 have one for both. */
-#ifdef RCC_CFGR_PPRE2_Pos
 #define BUS_DIVIDERS \
     (DIVIDER_BITS(BOARD_APB1_DIVIDER) << RCC_CFGR_PPRE1_Pos | DIVIDER_BITS(BOARD_APB2_DIVIDER) \
                                                                   << RCC_CFGR_PPRE2_Pos)
-#else
-#define BUS_DIVIDERS (DIVIDER_BITS(BOARD_APB1_DIVIDER) << RCC_CFGR_PPRE1_Pos)
-#endif
 
 /** True as soon as the bits of `mask` have `value`; false if they do not within `polls` reads. */
 static inline bool wait_polls(volatile uint32_t *target, uint32_t mask, uint32_t value,

@@ -1,11 +1,11 @@
 #include "board/oscillators.h"
 
 /* RM0008, section 7.2. The PLL has half of the HSI. */
-enum { PLL_HSI_HZ = HSI_HZ / 2, HSE_HZ = BOARD_HSE_HZ };
+enum { PLL_HSI_HZ = HSI_HZ / 2 };
 
 /* PLLMUL (7.3.2): 2 is 0. From the HSI the PLL makes 64 MHz at most: a run goes on at that, and
  * says so. */
-enum { PLL_MULTIPLIER = BOARD_PLL_N, PLL_HSI_MULTIPLIER = 16 };
+enum { PLL_HSI_MULTIPLIER = 16 };
 
 /* Source, factor and dividers may be written only while the PLL is off (7.3.2). */
 static bool start_pll(uint32_t source_bit, uint32_t multiplier) {
@@ -16,7 +16,7 @@ static bool start_pll(uint32_t source_bit, uint32_t multiplier) {
 bool clock_start(clock_source wanted) {
     const bool external = start_hse(wanted);
     const bool locked =
-        external ? start_pll(PLL_SOURCE_HSE, PLL_MULTIPLIER) : start_pll(0, PLL_HSI_MULTIPLIER);
+        external ? start_pll(PLL_SOURCE_HSE, BOARD_PLL_N) : start_pll(0, PLL_HSI_MULTIPLIER);
     if (!locked || !start_flash()) {
         return false;
     }
@@ -38,15 +38,8 @@ uint32_t clock_core_hz(void) {
         return HSI_HZ;
     }
     const uint32_t multiplier = FIELD(config, RCC_CFGR_PLLMUL) + 2u;
-    return ((config & PLL_SOURCE_HSE) != 0u ? HSE_HZ : PLL_HSI_HZ) * multiplier;
+    return ((config & PLL_SOURCE_HSE) != 0u ? BOARD_HSE_HZ : PLL_HSI_HZ) * multiplier;
 }
 
-uint32_t clock_apb1_hz(void) {
-    const bool divided = (RCC_CFGR & 4u << RCC_CFGR_PPRE1_Pos) != 0u;
-    return divided ? clock_core_hz() / BOARD_APB1_DIVIDER : clock_core_hz();
-}
-
-/* Without PRFTBS, which only says that the prefetch buffer is on. */
-uint32_t clock_flash_acr(void) {
-    return FLASH_ACR & FLASH_ACR_TOLD;
-}
+#define CORE_CLOCK_IS_READ
+#include "board/clock_read.h"

@@ -159,26 +159,22 @@ static uint32_t release(replay_slot *slot) {
     return status;
 }
 
-static heap_status move(replay_slot *slot, const trace_operation *operation) {
-    const replay_slot before = *slot;
-    const heap_status status = allocate(slot, operation);
-    if (status == HEAP_OK) {
-        (void)allocator_free(before.payload);
-        mark(before.extent, 0);
-    }
-    return status;
-}
-
 static heap_status reallocate(replay_slot *slot, const trace_operation *operation) {
     if (slot->payload == NULL) {
         return allocate(slot, operation);
     }
-    const allocator_result result = allocator_reallocate(slot->payload, operation->size);
+    const replay_slot before = *slot;
+    const allocator_result result = allocator_reallocate(before.payload, operation->size);
     if (result.status == HEAP_UNSUPPORTED) {
-        return move(slot, operation);
+        const heap_status status = allocate(slot, operation);
+        if (status == HEAP_OK) {
+            (void)allocator_free(before.payload);
+            mark(before.extent, 0);
+        }
+        return status;
     }
     if (result.status == HEAP_OK) {
-        mark(slot->extent, 0);
+        mark(before.extent, 0);
     }
     return enter(slot, result);
 }
