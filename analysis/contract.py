@@ -357,7 +357,15 @@ def broken_rule(broken: Broken) -> str:
     """The rule that the last of the operations broke, in a sentence."""
     judged = broken.judged
     if judged.outcome[0] == "died":
-        return _death(judged)
+        if judged.rule == "sanitizer":
+            return f"the last operation does what C forbids: {judged.reason or 'a sanitizer stopped it'}."
+        if judged.reason:
+            return f"the last operation breaks what the code requires: {judged.reason}."
+        if judged.rule == "never_returns":
+            return "the last operation never returns."
+        number = judged.numbers[0]
+        name = signal.Signals(number).name if number in set(signal.Signals) else str(number)
+        return f"the last operation crashes ({name})."
     first, second = judged.numbers
     slots = {line.split()[1] for line in broken.operations if line[0] in "arf"}
     block = f"block{first}" if str(first) in slots else "another block of the filled heap"
@@ -374,18 +382,6 @@ def broken_rule(broken: Broken) -> str:
         f"{_place(first)}.",
         "unsound": "allocator_check() finds the heap damaged.",
     }[judged.rule]
-
-
-def _death(judged: Judged) -> str:
-    if judged.rule == "sanitizer":
-        return f"the last operation does what C forbids: {judged.reason or 'a sanitizer stopped it'}."
-    if judged.reason:
-        return f"the last operation breaks what the code requires: {judged.reason}."
-    if judged.rule == "never_returns":
-        return "the last operation never returns."
-    number = judged.numbers[0]
-    name = signal.Signals(number).name if number in set(signal.Signals) else str(number)
-    return f"the last operation crashes ({name})."
 
 
 def _place(offset: int) -> str:

@@ -214,7 +214,7 @@ class Entry(Table):
 class Baseline(Table):
     """The file. `limits` are words of the command line, by what they limit."""
 
-    schema_: Annotated[Literal[4], Field(alias="schema")]
+    schema_: Literal[4]
     command: Literal["gate", "masks", "latency", "bounds"]
     limits: dict[_Name, _Text] = Field(default={})
     entry: Annotated[list[Entry], Field(max_length=1000)] = Field(default=[])

@@ -18,10 +18,9 @@ import json
 from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Literal
 
 import polars as pl
-from pydantic import Field
 
 from base.files.documents import Table
 from base.files.errors import CaptureError, RunError
@@ -160,7 +159,7 @@ SCHEMA: Schema = 2
 class _Metadata(Table):
     """What plan.parquet says of the plan as a whole."""
 
-    schema_: Annotated[Schema, Field(alias="schema")]
+    schema_: Schema
     scenario: str
     parameters: dict[str, int | str]
     seed: int | None

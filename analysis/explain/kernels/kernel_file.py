@@ -112,7 +112,7 @@ class Loops(Table):
 class KernelFile(Table):
     """A whole file."""
 
-    schema_: Annotated[Literal[1], Field(alias="schema")]
+    schema_: Literal[1]
     name: Annotated[str, Field(min_length=1, max_length=64)]
     """What it is called."""
     symbols: Annotated[_Names, Field(min_length=1)]

@@ -42,7 +42,7 @@ class _Statement(Table):
 
 
 class _File(Table):
-    schema_: Annotated[Literal[1], Field(alias="schema")]
+    schema_: Literal[1]
     presumed: list[_Statement]
     unseen: list[_Statement]
 

@@ -103,7 +103,7 @@ _Entries: Any = Field(default_factory=list, max_length=_MOST_ENTRIES)
 
 
 class _File(Table):
-    schema_: Annotated[Literal[1], Field(alias="schema")]
+    schema_: Literal[1]
     loops: list[_Loop] = _Entries
     calls: list[_Call] = _Entries
     recursions: list[_Recursion] = _Entries
