@@ -84,8 +84,7 @@ def command(
     For example: ./lab bounds my.elf --loops loops.toml --limit any=1200
     """
     from analysis.program.bounds import evidence as folder
-    from analysis.program.bounds import explained, text
-    from analysis.program.bounds.measure import bounds
+    from analysis.program.bounds import measure, text
     from analysis.program.subject import Subject
     from base.files.whole import write_bytes
     from cli.shell.project import version
@@ -96,7 +95,7 @@ def command(
         folder.check(evidence)
     counts = {"tasks": tasks, "priorities": priorities, "timers": timers, "ticks": ticks}
     with under_way.shown() as tell:
-        report = bounds(
+        report = measure.bounds(
             Subject.of(user_program(elf, **board), until, kernel=kernel),
             tell,
             loops_file=loops_file,
@@ -105,13 +104,13 @@ def command(
             flash=flash,
             counts={name: number for name, number in counts.items() if number is not None},
         )
-    path = None if explain is None else explained.explain(report, explain)
+    path = None if explain is None else measure.explain(report, explain)
     if output or evidence:
         from dashboards.programs import of_bounds
 
         shown = path
         if shown is None and report.bounded:
-            shown = explained.explain(report, explained.LONGEST)
+            shown = measure.explain(report, measure.LONGEST)
         page = of_bounds(report, shown).html().encode()
         if output:
             write_bytes(output, page)

@@ -15,8 +15,7 @@ import plotly.graph_objects as go
 from analysis.bounds.price import Block
 from analysis.explain.sources import Sources
 from analysis.program.bounds import text as bounds_text
-from analysis.program.bounds.explained import Explained
-from analysis.program.bounds.measure import AtPriority, Bounded, BoundsReport
+from analysis.program.bounds.measure import AtPriority, Bounded, BoundsReport, Explained
 from analysis.program.masks import text as masks_text
 from analysis.program.masks.measure import MaskReport
 from analysis.program.masks.worst import name_of

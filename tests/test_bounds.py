@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from analysis.program.bounds import explained
+from analysis.program.bounds import measure
 from analysis.program.bounds.measure import BoundsReport, bounds
 from analysis.program.bounds.text import as_text
 from analysis.program.subject import Subject
@@ -148,7 +148,7 @@ def with_path(tmp_path_factory: pytest.TempPathFactory) -> BoundsReport:
     return bounded(built(tmp_path_factory.mktemp("path"), PATH))
 
 
-def passes_of(explanation: explained.Explained) -> dict[int, int]:
+def passes_of(explanation: measure.Explained) -> dict[int, int]:
     """How often each instruction of the path is passed."""
     return {
         code.address: block.passes
@@ -162,13 +162,13 @@ def test_the_parts_of_each_path_are_the_bound(with_path: BoundsReport, elf: Path
     for report in (with_path, bounded(elf, "5ms")):
         assert report.all
         for section in report.all:
-            explanation = explained.of_row(report, section)
+            explanation = measure.of_row(report, section)
             assert sum(block.cycles for block in explanation.blocks) == section.cycles
 
 
 def test_each_instruction_is_passed_as_often_as_in_a_run_of_that_path(with_path: BoundsReport) -> None:
     """The run takes the dear branch each time, so it goes the longest path, and nothing else."""
-    explanation = explained.explain(with_path, "work")
+    explanation = measure.explain(with_path, "work")
     passes = passes_of(explanation)
     rows = run_marks(with_path.subject.user, passes, UNTIL).rows
     assert Counter(passage.address for passage in rows) == passes

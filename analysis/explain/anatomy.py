@@ -5,27 +5,25 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from functools import cache
 from itertools import groupby
 from operator import itemgetter
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import capstone
 import capstone.arm
 
 from analysis.explain.execution import (
     Step,
-    Stretch,
     by_function,
     by_line,
     calls,
     dominating,
     without,
 )
-from analysis.explain.program import Program, encoded
+from analysis.explain.program import Program, encoded, vector
 from analysis.explain.replay import Replay, Worst
-from analysis.explain.sources import Sources
+from analysis.explain.sources import Sources, within
 from base.run_folder.explanation import (
     MOST_CALLS,
     MOST_VISITED,
@@ -40,10 +38,8 @@ from base.run_folder.explanation import (
 )
 from base.run_folder.named_quantities import INTERRUPT, TASK
 from simulator.outputs import Change, State
-from simulator.program import FLASH_ADDRESS
 
 _MASKS = ("primask", "faultmask", "basepri")
-_WORD_BYTES = 4
 _WOKEN = "the woken task"
 
 # A sample's cycles in parts, by the board's log of what holds interrupts and tasks off
@@ -79,12 +75,10 @@ def parts(program: Program, masks: Sequence[Change], worst: Worst, start: int, e
     def key(state: _State) -> tuple[str, str, int | None]:
         """What the time goes to, in words, and whose doing: of several, what holds others off."""
         if state.exception:
-            # The address of its handler, from the vector table.
-            word = program.code(FLASH_ADDRESS + state.exception * _WORD_BYTES, _WORD_BYTES)
-            entry = int.from_bytes(word, "little") & ~1 if word else None
-            handler = None if entry is None else program.function_at(entry)
+            entry = vector(program, state.exception) & ~1
+            handler = program.function_at(entry)
             words = f"handler {handler.name}" if handler else f"exception {state.exception}"
-            return "exception", words, entry
+            return "exception", words, entry or None
         if quantity == TASK and state.task == woken != first.task:
             return "running", _WOKEN, None
         if quantity == TASK and state.scheduler:
@@ -143,24 +137,13 @@ _LOADS = {"ldr": 4, "ldrd": 8, "ldrh": 2, "ldrb": 1, "ldrsh": 2, "ldrsb": 1}
 Registers = Mapping[str, int]
 
 
-@dataclass(frozen=True)
-class Load:
-    """A load that began at `cycle`, from `address`."""
+def loads(replayed: Replay) -> Iterator[tuple[int, int]]:
+    """When each load of the trace began, and from which address, by the registers before it.
 
-    cycle: int
-    address: int
-
-
-def loads(
-    trace: Sequence[Mapping[str, Any]], before: State, registers: Registers | None = None
-) -> Iterator[Load]:
-    """The loads of a trace, in order, by the registers before each.
-
-    One counts only if its register then holds what lay there `before`. So a load whose condition
-    failed is left out, and one of a word that was written since. `registers` are those at the
-    beginning of the trace; without them those of `before`.
+    One counts only if its register then holds what lay there before the sample. So a load whose
+    condition failed is left out, and one of a word that was written since.
     """
-    held = dict(before.registers if registers is None else registers)
+    held = dict(replayed.begin.registers)
     decoder = capstone.Cs(capstone.CS_ARCH_ARM, capstone.CS_MODE_THUMB | capstone.CS_MODE_MCLASS)
     decoder.detail = True
 
@@ -169,14 +152,14 @@ def loads(
         """A search executes the same instructions many times."""
         return list(decoder.disasm(encoded(opcode), pc, 1))
 
-    for entry in trace:
+    for entry in replayed.trace:
         if "opcode" not in entry:
             continue
         after = held | {name: int(value, 16) for name, value in entry["registers"].items()}
         for instruction in decoded(int(entry["pc"], 16), int(entry["opcode"], 16)):
-            address = _read(instruction, held, after, before)
+            address = _read(instruction, held, after, replayed.heap)
             if address is not None:
-                yield Load(entry["cycle"], address)
+                yield entry["cycle"], address
         held = after
 
 
@@ -239,7 +222,7 @@ def anatomy(
         took: Counter[str] = Counter()
         for part in handlers:
             took[part.words] += part.cycles
-        own = [step for step in executed if step.address and not _within(step.cycle, away)]
+        own = [step for step in executed if step.address and not within(away, step.cycle)]
         took.update({total.name: total.cycles for total in by_function(own)})
         most, cycles = next(iter(took.most_common(1)), ("nothing", 0))
     longest = set(map(id, sorted(spans, key=lambda call: call.begin - call.end)[:MOST_CALLS]))
@@ -262,9 +245,9 @@ def anatomy(
         pieces = heap.pieces
         blocks = bool(pieces) and all(piece.what != "unknown" or not piece.bytes for piece in pieces)
         read = [
-            load.address - region
-            for load in loads(replayed.trace, replayed.heap, replayed.begin.registers)
-            if 0 <= load.address - region < heap.region_bytes and _within(load.cycle, times)
+            address - region
+            for cycle, address in loads(replayed)
+            if 0 <= address - region < heap.region_bytes and within(times, cycle)
         ]
         search = Search(
             region_address=region,
@@ -300,7 +283,3 @@ def _visited(read: Sequence[int], pieces: Sequence[Piece], blocks: bool) -> list
         if not places or place != places[-1]:
             places.append(place)
     return places
-
-
-def _within(cycle: int, times: Sequence[Stretch]) -> bool:
-    return any(begin <= cycle < end for begin, end in times)

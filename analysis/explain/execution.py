@@ -4,6 +4,7 @@ at an instant.
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
@@ -15,6 +16,8 @@ from base.run_folder.explanation import Frame, Total
 
 EXCEPTION = 0
 """The address of a step that enters or leaves an exception."""
+_RETURNS = re.compile(r"bx(\.\S*)? lr$|mov(\.\S*)? pc|(pop|ldm)\S* .*pc|ldr\S* pc")
+"""Instructions that return: they set PC from LR or from the stack."""
 
 
 @dataclass(frozen=True)
@@ -60,17 +63,21 @@ def by_function(executed: Iterable[Step]) -> list[Total]:
     return _totals((step.function, "", step.cycles) for step in executed)
 
 
-def by_instruction(executed: Iterable[Step], most: int = 12) -> list[Total]:
-    """Totals of the `most` most expensive instructions, in that order."""
-    return _totals((f"{s.place}: {s.text}", s.source, s.cycles) for s in executed)[:most]
+_MOST = 12
+"""So many instructions and lines are told."""
 
 
-def by_line(executed: Iterable[Step], most: int = 12) -> list[Total]:
-    """Totals of the `most` most expensive source lines, in that order.
+def by_instruction(executed: Iterable[Step]) -> list[Total]:
+    """Totals of the most expensive instructions, in that order."""
+    return _totals((f"{s.place}: {s.text}", s.source, s.cycles) for s in executed)[:_MOST]
+
+
+def by_line(executed: Iterable[Step]) -> list[Total]:
+    """Totals of the most expensive source lines, in that order.
 
     Executions count instructions. A line's name is the function that it was compiled into.
     """
-    return _totals((step.function, step.source, step.cycles) for step in executed if step.source)[:most]
+    return _totals((step.function, step.source, step.cycles) for step in executed if step.source)[:_MOST]
 
 
 def _totals(rows: Iterable[tuple[str, str, int]]) -> list[Total]:
@@ -135,7 +142,7 @@ def calls(executed: Sequence[Step]) -> list[Called]:
         del stack[around:]
 
     for step in executed:
-        leaves = instruction is not None and _leaves(instruction)
+        leaves = instruction is not None and _RETURNS.match(instruction.text)
         if step.address == EXCEPTION:
             if handlers and leaves:
                 leave(handlers.pop()[1], step.cycle)
@@ -162,17 +169,6 @@ def calls(executed: Sequence[Step]) -> list[Called]:
     if executed:
         leave(0, executed[-1].cycle + executed[-1].cycles)
     return sorted(called, key=lambda call: (call.begin, call.depth))
-
-
-def _leaves(step: Step) -> bool:
-    """True of an instruction that returns: one that sets PC from LR or from the stack."""
-    name, _, operands = step.text.partition(" ")
-    plain = name.partition(".")[0]
-    if (plain == "bx" and operands == "lr") or (plain == "mov" and operands.startswith("pc")):
-        return True
-    return (plain.startswith(("pop", "ldm")) and "pc" in operands) or (
-        plain.startswith("ldr") and operands.startswith("pc")
-    )
 
 
 # The loops that a trace shows, and the one that took most of its time.

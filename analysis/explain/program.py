@@ -27,6 +27,7 @@ from analysis.errors import ExplainError, LatencyError
 from base.files.elf import DAMAGED
 from base.files.errors import first_line
 from base.files.remembered import remembered
+from simulator.program import FLASH_ADDRESS
 
 
 def encoded(opcode: int) -> bytes:
@@ -42,6 +43,11 @@ class Function:
     name: str
     address: int
     size: int
+
+    @property
+    def code(self) -> range:
+        """The addresses of its code."""
+        return range(self.address, self.address + self.size)
 
 
 class Program:
@@ -75,7 +81,7 @@ class Program:
         self._data = {
             name: (int(entry.st_value), int(entry.st_size))
             for name, entry in symbols
-            if _kind(entry) == "STT_OBJECT"
+            if entry.st_info.type == "STT_OBJECT"
         }
 
     @cached_property
@@ -272,7 +278,7 @@ class Program:
                 # The functions there, each with the constants behind its code.
                 functions = self.functions if flags & _EXECUTABLE else ()
                 within = (function for function in functions if first <= function.address < end)
-                spans = [(each.address, min(each.address + each.size, end)) for each in within]
+                spans = [(each.address, min(each.code.stop, end)) for each in within]
             constants += [(begin, last, data[begin - first : last - first]) for begin, last in spans]
         return constants
 
@@ -311,6 +317,11 @@ def _has_noreturn(unit: Any) -> bool:
     return False
 
 
+def vector(program: Program, exception: int) -> int:
+    """The word of an exception in the table at the flash's beginning; 0 if the image has none."""
+    return int.from_bytes(program.code(FLASH_ADDRESS + 4 * exception, 4), "little")
+
+
 @contextmanager
 def _told(what: str) -> Iterator[None]:
     """Tells what is raised within of a damaged file as ExplainError."""
@@ -339,8 +350,8 @@ def _read(elf: bytes) -> tuple[list[tuple[int, str]], dict[str, str]]:
             # A line table names a folder once, and each file below one of them. Before DWARF 5
             # both count from 1, and folder 0 is the one that was compiled in.
             first = 0 if lines.header.version >= 5 else 1
-            folders = [name.decode(errors="replace") for name in lines.header.include_directory]
-            folders = folders if not first else [str(compiled_in), *folders]
+            folders = [str(compiled_in)] * first
+            folders += [name.decode(errors="replace") for name in lines.header.include_directory]
             files = [(Path(each.name.decode(errors="replace")), each) for each in lines.header.file_entry]
             for name, entry in files:
                 if entry.dir_index < len(folders):
@@ -355,10 +366,6 @@ def _read(elf: bytes) -> tuple[list[tuple[int, str]], dict[str, str]]:
                     rows.append((int(state.address), source))
     sources = {name: named.pop() for name, named in paths.items() if len(named) == 1}
     return sorted(rows, key=lambda row: row[0]), sources
-
-
-def _kind(entry: Any) -> str:
-    return str(entry.st_info.type)
 
 
 _WRITABLE, _LOADED, _EXECUTABLE = 0x1, 0x2, 0x4
@@ -376,7 +383,7 @@ def _functions(symbols: list[tuple[str, Any]], sections: dict[int, tuple[int, in
     """
     named: list[tuple[int, bool, int, str, int]] = []
     for name, entry in symbols:
-        address, kind, binding = int(entry.st_value) & ~1, _kind(entry), entry.st_info.bind
+        address, kind, binding = int(entry.st_value) & ~1, entry.st_info.type, entry.st_info.bind
         first, end = sections.get(entry.st_shndx, (0, 0))
         is_function = kind == "STT_FUNC" and entry.st_shndx != "SHN_UNDEF"
         is_label = (
@@ -412,7 +419,7 @@ def _labels(symbols: list[tuple[str, Any]]) -> dict[str, list[int]]:
     """The addresses of names in the code. Names with a $ are the assembler's own (AAELF, 5.5.5)."""
     labels: dict[str, set[int]] = {}
     for name, entry in symbols:
-        in_code = isinstance(entry.st_shndx, int) and _kind(entry) in ("STT_FUNC", "STT_NOTYPE")
+        in_code = isinstance(entry.st_shndx, int) and entry.st_info.type in ("STT_FUNC", "STT_NOTYPE")
         if in_code and name and "$" not in name:
             labels.setdefault(name, set()).add(int(entry.st_value) & ~1)
     return {name: sorted(addresses) for name, addresses in labels.items()}
@@ -432,7 +439,6 @@ def exits_of(program: Program, function: Function) -> dict[int, bool]:
     The others are branches, which leave it if they are taken. Raises LatencyError if none is found.
     """
     exits = {}
-    end = function.address + function.size
     for address, _, mnemonic, operands in program.instructions(function):
         base = mnemonic.split(".")[0]
         if _RETURNS.match(base) or (base.startswith(_LOADS) and re.search(r"\bpc\b", operands)):
@@ -440,10 +446,12 @@ def exits_of(program: Program, function: Function) -> dict[int, bool]:
             exits[address] = base.startswith(("pop", "ldm")) or operands == "lr"
         elif base.startswith("mov") and operands.startswith("pc,"):
             exits[address] = operands == "pc, lr"
-        elif _BRANCH.match(mnemonic) and operands.startswith("#"):
-            target = int(operands[1:], 16)
-            if not function.address <= target < end:
-                exits[address] = False
+        elif (
+            _BRANCH.match(mnemonic)
+            and operands.startswith("#")
+            and int(operands[1:], 16) not in function.code
+        ):
+            exits[address] = False
     if not exits:
         raise LatencyError(
             f"No way out of {function.name} was found in its code: give both ends, {function.name}..PLACE."

@@ -88,20 +88,19 @@ class Inlined:
     def at(self, address: int) -> list[Call]:
         """The calls that were placed around the code at `address`, the innermost first."""
         with suppress(*DAMAGED):
-            unit = next((unit for spans, unit in self._units if _within(spans, address)), None)
+            unit = next((unit for spans, unit in self._units if within(spans, address)), None)
             calls = self._calls(unit) if unit else ()
-            around = [(depth, call) for spans, depth, call in calls if _within(spans, address)]
-            return [call for _, call in sorted(around, key=lambda item: -item[0])]
+            return [call for spans, call in calls if within(spans, address)][::-1]
         return []
 
     @cached_property
     def _units(self) -> list[tuple[Spans, Any]]:
         return [(self._spans(unit.get_top_DIE(), unit), unit) for unit in self._dwarf.iter_CUs()]
 
-    def _of_unit(self, unit: Any) -> Iterator[tuple[Spans, int, Call]]:
-        waiting = [(unit.get_top_DIE(), 0)]
-        while waiting:
-            die, depth = waiting.pop()
+    def _of_unit(self, unit: Any) -> Iterator[tuple[Spans, Call]]:
+        """Its calls, those around others first: the list of what is looked at grows meanwhile."""
+        dies = [unit.get_top_DIE()]
+        for die in dies:
             if die.tag == "DW_TAG_inlined_subroutine":
                 line, number = (die.attributes.get(f"DW_AT_call_{part}") for part in ("line", "file"))
                 file = ""
@@ -111,9 +110,8 @@ class Inlined:
                     index = number.value - (0 if lines.header.version >= 5 else 1)
                     for entry in lines.header.file_entry[index : index + 1] if index >= 0 else ():
                         file = Path(entry.name.decode(errors="replace")).name
-                call = Call(_name(die), file, int(line.value) if line else 0)
-                yield self._spans(die, unit), depth, call
-            waiting += [(child, depth + 1) for child in die.iter_children()]
+                yield self._spans(die, unit), Call(_name(die), file, int(line.value) if line else 0)
+            dies.extend(die.iter_children())
 
     def _spans(self, die: Any, unit: Any) -> Spans:
         """The addresses of its code: DW_AT_low_pc and DW_AT_high_pc, or DW_AT_ranges."""
@@ -145,5 +143,6 @@ def _name(die: Any) -> str:
     return name.value.decode(errors="replace") if name else "(inlined)"
 
 
-def _within(spans: Spans, address: int) -> bool:
-    return any(begin <= address < end for begin, end in spans)
+def within(spans: Iterable[tuple[int, int]], at: int) -> bool:
+    """Whether an address or a cycle lies in one of the spans, each up to before its end."""
+    return any(begin <= at < end for begin, end in spans)

@@ -153,7 +153,7 @@ def _figure(figure: str, pairs: Sequence[Pair], n: int) -> Check:
     if not more and not less:
         sentence = f"{compared:,} of {n:,} operations can be compared, and are as in the baseline."
         return Check(figure, "as good", sentence)
-    total = sum(pair.change(figure) for pair in (*more, *less))
+    total = sum(pair.change(figure) for pair in pairs)
     longer, shorter = _MORE_AND_LESS[figure]
     sentence = (
         f"{len(more):,} of {compared:,} operations {longer}, {len(less):,} {shorter}; "
@@ -217,8 +217,11 @@ def summed_up(runs: Sequence[StoredRun]) -> dict[str, Statistics]:
     for key in JUDGED if exact else _WORDS:
         each = [run.manifest.statistics.get(key) for run in runs]
         names = ("n", *_STATISTICS) if exact else _STATISTICS
-        values = {name: [getattr(summary, name) for summary in each] for name in names if all(each)}
-        shared = {name: numbers for name, numbers in values.items() if None not in numbers}
+        shared = {
+            name: numbers
+            for name in names
+            if all(each) and None not in (numbers := [getattr(summary, name) for summary in each])
+        }
         budgets = [total_budget(run, key) for run in runs]
         if all(summary and summary.n for summary in each) and shared and None not in budgets:
             least = RESOLUTION_CYCLES if unit_of(key) == "cycles" else 0

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from analysis.errors import GateError
@@ -31,14 +31,14 @@ class Allowance:
     """
 
     text: str = ""
-    percent: float = 0.0
-    cycles: float = 0.0
+    amount: float = 0.0
+    is_percent: bool = False
     vanished: bool = False
     polling: bool = False
 
     def of(self, before: int) -> float:
         """So many cycles longer than `before` is allowed; of what is new, `before` is 0."""
-        return self.cycles + before * self.percent / 100
+        return before * self.amount / 100 if self.is_percent else self.amount
 
     @property
     def absent(self) -> State:
@@ -58,10 +58,8 @@ def parse_allowance(text: str) -> Allowance | None:
         elif match is None or allowance.text:
             return None
         else:
-            amount, is_share = float(match[1]), match[2] == "%"
-            allowance = replace(
-                allowance, text=word, percent=amount * is_share, cycles=amount * (not is_share)
-            )
+            amount, is_percent = float(match[1]), match[2] == "%"
+            allowance = replace(allowance, text=word, amount=amount, is_percent=is_percent)
     return allowance
 
 
@@ -157,7 +155,7 @@ def _kind(name: str, kinds: Sequence[str]) -> tuple[str, str]:
     raise GateError(f"--limit {name}: there is no such kind; give one of {', '.join(kinds)}.{near}")
 
 
-def hold(limit: Limit, rows: Sequence[Row], words: Words, allowance: Allowance) -> Check:
+def hold(limit: Limit, rows: Iterable[Row], words: Words, allowance: Allowance) -> Check:
     """The finding on these rows: the limit is broken, may be broken, or holds."""
 
     def check(state: State, finding: str, sentence: str, rows: Sequence[Row] = ()) -> Check:

@@ -91,11 +91,10 @@ def judge(
     if baseline is not None:
         try:
             entry = baseline.entry_of(subject.settings, subject.name)
-        except GateError as error:
-            refusal = refusal or str(error)
-        else:
             compared = list(compare(entry.functions, subject, allowance))
             changes = differing(entry.made_by, subject.made_by)
+        except GateError as error:
+            refusal = refusal or str(error)
     if refusal:
         compared = [check for check in compared if check.state == "worse"]
     judged = (*checks, *compared)

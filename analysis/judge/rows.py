@@ -123,12 +123,7 @@ MARKS: Mapping[State, str] = {
     "as good": "✓",
     "not judged": "·",
 }
-
-
-def exit_status(states: Iterable[State]) -> int:
-    """0 as good, 1 worse, 2 cannot say; worse counts before the last."""
-    states = set(states)
-    return 1 if "worse" in states else 2 if "cannot say" in states else 0
+"""The gravest first; what is not judged counts for nothing."""
 
 
 @dataclass(frozen=True)
@@ -176,13 +171,9 @@ class Judgement:
     @property
     def state(self) -> State:
         """The whole of it in one word."""
-        states: list[State] = [check.state for check in self.checks]
-        if self.refusal:
-            states.append("cannot say")
-        status = exit_status(states)
-        if status:
-            return "worse" if status == 1 else "cannot say"
-        return "better" if "better" in states else "as good"
+        of_refusal = "cannot say" if self.refusal else "as good"
+        states = {*(check.state for check in self.checks), of_refusal, "as good"}
+        return next(state for state in MARKS if state in states)
 
 
 @dataclass(frozen=True)
@@ -207,7 +198,8 @@ class Report:
     @property
     def exit_status(self) -> int:
         """0 as good, 1 worse, 2 cannot say, also of nothing; worse counts before the last."""
-        return exit_status(subject.state for subject in self.subjects) if self.subjects else 2
+        states = [subject.state for subject in self.subjects] or ["cannot say"]
+        return 1 if "worse" in states else 2 if "cannot say" in states else 0
 
     @property
     def verdict(self) -> str:

@@ -23,7 +23,7 @@ from analysis.judge.baseline import (
     operations_text,
 )
 from analysis.judge.limits import Allowance, Limit, hold
-from analysis.judge.rows import Check, Judgement, Report, Words
+from analysis.judge.rows import Judgement, Report, Words
 from analysis.judge.stored import StoredRun, read_stored, rows_of
 from base.files.complaints import first_complaint, sentence
 from base.files.errors import TailscopeError
@@ -46,10 +46,12 @@ def judge(baseline: Baseline | None, folders: Sequence[Path], limits: Sequence[L
             refused.append(Judgement(folder.name, (), str(error), (str(folder),)))
     judged = [_judge(baseline, group, limits) for group in groups(runs)]
     chosen = [run.chosen for run in runs]
-    missing = [entry.name for entry in (baseline.entry if baseline else ()) if entry.settings not in chosen]
-    notes = [f"No run was given for this entry of the baseline: {name}." for name in missing]
-    path = None if baseline is None else str(baseline.path)
-    return Report(GATE, path, (*refused, *judged), tuple(notes))
+    notes = tuple(
+        f"No run was given for this entry of the baseline: {entry.name}."
+        for entry in (baseline.entry if baseline else ())
+        if entry.settings not in chosen
+    )
+    return Report(GATE, str(baseline.path) if baseline else None, (*refused, *judged), notes)
 
 
 def groups(runs: Iterable[StoredRun]) -> list[list[StoredRun]]:
@@ -160,9 +162,8 @@ def _change(before: Baseline, runs: list[StoredRun]) -> list[str]:
     if all(entry.settings != runs[0].chosen for entry in before.entry):
         return [f"{name}: new."]
     judged = _judge(before, runs, ())
-    changed: list[Check] = [check for check in judged.checks if check.state not in ("as good", "not judged")]
-    sentences = [*([judged.refusal] if judged.refusal else []), *(check.sentence for check in changed)]
-    return [f"{name}: {words}" for words in sentences] or [f"{name}: as it was."]
+    changes = (check.sentence for check in judged.checks if check.state not in ("as good", "not judged"))
+    return [f"{name}: {words}" for words in (judged.refusal, *changes) if words] or [f"{name}: as it was."]
 
 
 def _entry(runs: Sequence[StoredRun]) -> Entry:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -123,31 +124,25 @@ def unit_of(key: str) -> Unit:
     return "ns" if key.endswith("_ns") else "cycles"
 
 
-def rows_of(run: StoredRun) -> list[Row]:
+def rows_of(run: StoredRun) -> Iterator[Row]:
     """The greatest value of each quantity that a limit may name; on the wire, and in cycles."""
-    return [
-        _row(run, kind, key, float(summary.max), "A wait was not over." if summary.open else "")
-        for keys in (ON_THE_WIRE, IN_CYCLES)
-        for kind, key in keys.items()
-        if (summary := run.manifest.statistics.get(key)) and summary.max is not None
-    ]
-
-
-def _row(run: StoredRun, kind: str, key: str, greatest: float, why_not: str) -> Row:
-    unit = unit_of(key)
-    maximum = run.manifest.maxima.get(key)
-    seq = maximum.seq if maximum else None
-    budget = total_budget(run, key)
-    return Row(
-        "",
-        kind,
-        int(greatest) if unit == "cycles" else 0,
-        greatest if unit == "ns" else 0.0,
-        f"in {run.names[seq]}" if seq is not None and seq < len(run.names) else "",
-        why_not=why_not if budget is not None else "The run does not tell its error budget.",
-        unit=unit,
-        budget=budget,
-    )
+    for kind, key in (*ON_THE_WIRE.items(), *IN_CYCLES.items()):
+        summary, maximum = run.manifest.statistics.get(key), run.manifest.maxima.get(key)
+        if summary is None or summary.max is None:
+            continue
+        unit, budget = unit_of(key), total_budget(run, key)
+        seq = maximum.seq if maximum else None
+        why_not = "A wait was not over." if summary.open else ""
+        yield Row(
+            "",
+            kind,
+            int(summary.max) if unit == "cycles" else 0,
+            float(summary.max) if unit == "ns" else 0.0,
+            f"in {run.names[seq]}" if seq is not None and seq < len(run.names) else "",
+            why_not=why_not if budget is not None else "The run does not tell its error budget.",
+            unit=unit,
+            budget=budget,
+        )
 
 
 def total_budget(run: StoredRun, key: str) -> float | None:

@@ -7,19 +7,16 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache, cached_property
 from itertools import takewhile
-from types import MappingProxyType
 from typing import Any
 
 from analysis.errors import LatencyError
 from analysis.explain.kernels.kernel import Kernel
-from analysis.explain.program import Function, Program
+from analysis.explain.program import Function, Program, vector
 from analysis.explain.sources import Inlined
 from analysis.program.parts import fields_of
 from base.files.errors import near_miss
 from simulator.interrupts import FIRST_IRQ, VECTORS
-from simulator.program import FLASH_ADDRESS
 
-_WORD_BYTES = 4
 _FIRST_HANDLER = 1
 SYSTEM = {
     1: "Reset",
@@ -72,29 +69,26 @@ class Place:
         return f"likely {words}" if self.likely else f"{self.lock} in {words}" if self.lock else words
 
 
+@dataclass(eq=False)
 class Places:
     """The places of a program, and the call stacks of one of its runs (MaskRun.stacks).
 
-    `kernel` is the program's, and `behind` has the addresses of the handlers behind a common
-    one, by exception. `vectors` are the words of the table that the core read at the end of a run;
-    without them it is that at the flash's beginning.
+    `kernel` is the program's, and `handlers_behind` has the addresses of the handlers behind a
+    common one, by exception. `vectors` are the words of the table that the core read at the end of
+    a run; without them it is that at the flash's beginning.
     """
 
-    def __init__(
-        self,
-        program: Program,
-        stacks: Mapping[int, Sequence[int]] = MappingProxyType({}),
-        kernel: Kernel | None = None,
-        behind: Mapping[int, int] | None = None,
-        vectors: Sequence[int] = (),
-    ) -> None:
-        self._program = program
-        self._vectors = vectors
-        self._locks = kernel.locks if kernel else {}
-        self._common = {name for table in kernel.tables for name in table.functions} if kernel else set()
-        self._behind = behind or {}
-        self._stacks = stacks
-        self._inlined = Inlined(program)
+    program: Program
+    stacks: Mapping[int, Sequence[int]]
+    kernel: Kernel | None
+    handlers_behind: Mapping[int, int]
+    vectors: Sequence[int]
+
+    def __post_init__(self) -> None:
+        self._locks = self.kernel.locks if self.kernel else {}
+        tables = self.kernel.tables if self.kernel else ()
+        self._common = {name for table in tables for name in table.functions}
+        self._inlined = Inlined(self.program)
         self._frames = cache(self._find_frames)
         self._entries = cache(self._find_entry)
         self.stack = cache(self._find_stack)
@@ -110,14 +104,14 @@ class Places:
         interrupted: where nothing tells that, the stack ends. It does, too, where LR alone tells of
         a caller, and the call there is one of another function.
         """
-        addresses = [address] if number is None else self._stacks.get(number, [address])
+        addresses = [address] if number is None else self.stacks.get(number, [address])
         places = list(self._frames(addresses[0]))
         exact, inner = True, addresses[0]
         for return_address in addresses[1:]:
             call = self._call(return_address)
             interrupted = call == return_address
-            likely = exact and not interrupted and not self._program.tells_caller(inner)
-            function = self._program.function_at(inner)
+            likely = exact and not interrupted and not self.program.tells_caller(inner)
+            function = self.program.function_at(inner)
             is_handler = function is not None and function.address in self._handlers
             if not interrupted and (is_handler or (likely and not self._may_call(call, function))):
                 break
@@ -142,11 +136,11 @@ class Places:
         return self._entries(exception)[0]
 
     def _find_entry(self, exception: int) -> tuple[Place | None, str]:
-        vector = self._vectors[exception] if exception < len(self._vectors) else 0
-        vector = vector if vector & 1 else _vector(self._program, exception)
-        place = self.place(vector & ~1) if vector & 1 else None
-        if place and place.function in self._common and exception in self._behind:
-            return self.place(self._behind[exception]), place.function
+        word = self.vectors[exception] if exception < len(self.vectors) else 0
+        word = word if word & 1 else vector(self.program, exception)
+        place = self.place(word & ~1) if word & 1 else None
+        if place and place.function in self._common and exception in self.handlers_behind:
+            return self.place(self.handlers_behind[exception]), place.function
         return place, ""
 
     def exception(self, number: int) -> str:
@@ -159,10 +153,10 @@ class Places:
 
     @cached_property
     def _handlers(self) -> set[int]:
-        return {*handlers(self._program).values(), *_handlers(self._vectors).values()}
+        return {*handlers(self.program).values(), *_handlers(self.vectors).values()}
 
     def _halfwords(self, address: int) -> tuple[int, int]:
-        code = self._program.code(address, 4)
+        code = self.program.code(address, 4)
         return int.from_bytes(code[:2], "little"), int.from_bytes(code[2:], "little")
 
     def _call(self, address: int) -> int:
@@ -178,37 +172,33 @@ class Places:
     def _may_call(self, call: int, function: Function | None) -> bool:
         """Whether the call may be one of the function: BL tells its target."""
         first, second = self._halfwords(call)
-        name, _, target = self._program.instruction_text(call, first << 16 | second).partition(" #")
+        name, _, target = self.program.instruction_text(call, first << 16 | second).partition(" #")
         if name != "bl":
             return True
-        called = self._program.function_at(int(target, 0))
+        called = self.program.function_at(int(target, 0))
         return called is not None and called == function
 
     def _find_frames(self, address: int) -> tuple[Place, ...]:
         """The place, innermost first where code was placed into other code."""
-        file, _, line = self._program.source_line(address).rpartition(":")
+        file, _, line = self.program.source_line(address).rpartition(":")
         at = (file, int(line or 0))
         frames = []
         for call in self._inlined.at(address):
             frames.append(Place(call.function, *at, address))
             at = (call.file, call.line)
-        function = self._program.function_at(address)
+        function = self.program.function_at(address)
         return (*frames, Place(function.name if function else f"{address:#010x}", *at, address))
 
 
 def handlers(program: Program) -> dict[int, int]:
     """Where the handler of each exception begins, by the table in the flash at reset."""
-    return _handlers([_vector(program, exception) for exception in range(VECTORS)])
+    return _handlers([vector(program, exception) for exception in range(VECTORS)])
 
 
 def _handlers(vectors: Sequence[int]) -> dict[int, int]:
     """The handlers that a table names; it ends where a word is no handler's."""
-    there = takewhile(lambda vector: not vector or vector & 1, vectors[_FIRST_HANDLER:])
-    return {exception: vector & ~1 for exception, vector in enumerate(there, _FIRST_HANDLER) if vector}
-
-
-def _vector(program: Program, exception: int) -> int:
-    return int.from_bytes(program.code(FLASH_ADDRESS + _WORD_BYTES * exception, _WORD_BYTES), "little")
+    there = takewhile(lambda word: not word or word & 1, vectors[_FIRST_HANDLER:])
+    return {exception: word & ~1 for exception, word in enumerate(there, _FIRST_HANDLER) if word}
 
 
 # Places in the code as a user writes them: `main`, `main+0x12`, `0x08000123`, `app.c:42`.

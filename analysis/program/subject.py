@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from math import ceil
 from typing import Any
@@ -14,7 +14,7 @@ from typing import Any
 from analysis.errors import MasksError
 from analysis.explain.kernels import kernel as kernels
 from analysis.explain.kernels.kernel import Kernel
-from analysis.explain.program import Function, Program, exits_of
+from analysis.explain.program import Program, exits_of
 from base.files.errors import near_miss
 from base.run_folder.channels import NS_PER_S
 from simulator.interrupts import priority_bits
@@ -68,17 +68,16 @@ class Beginning:
     """From when on the figures of a program count: its scheduler's start, main(), or as requested.
 
     `settings` are the words that a baseline keeps. `addresses` are to be marked in the run: the
-    first execution of one counts, or that by which the function `left` is left. Without any it is
-    the `time`, else reset. `where` and `why` are words for a reader. After the run `cycle` is the
-    first that counts, at `ns` after reset; None if the run never came there.
+    first execution of one counts, or, where it has False, that by which the code `left` is left.
+    Without any it is the `time`, else reset. `where` and `why` are words for a reader. After the
+    run `cycle` is the first that counts, at `ns` after reset; None if the run never came there.
     """
 
     settings: str
     where: str
     why: str = ""
-    addresses: frozenset[int] = frozenset()
-    left: Function | None = None
-    exits: dict[int, bool] = field(default_factory=dict)
+    addresses: Mapping[int, bool] = field(default_factory=dict)
+    left: range | None = None
     time: str = ""
     cycle: int | None = 0
     ns: float | None = 0.0
@@ -102,27 +101,23 @@ class Beginning:
                 near = near_miss(word, [function.name for function in program.functions])
                 near = near or " Give a function of the program, a time such as 10ms, start or reset."
                 raise MasksError(f"--from {word[:80]}: the program has no such function.{near}")
-            return cls(settings=word, where=f"{word}() began", addresses=frozenset((exact[0].address,)))
+            return cls(settings=word, where=f"{word}() began", addresses={exact[0].address: True})
         why = "no known kernel is in it"
         if kernel is not None:
             why = f"{kernel.name}'s start is not in it"
             if function := kernel.starts_after or kernel.starts_at:
                 after = kernel.starts_after is not None
-                exits = exits_of(program, function) if after else {}
                 how = "had started ({}() returned)" if after else "started its scheduler ({}())"
                 return cls(
                     settings=f"start of {kernel.name}",
                     # In the source it has no name of the compiler behind its own.
                     where=f"{kernel.name} {how.format(function.name.partition('.')[0])}",
-                    addresses=frozenset(exits if after else (function.address,)),
-                    left=function if after else None,
-                    exits=exits,
+                    addresses=exits_of(program, function) if after else {function.address: True},
+                    left=function.code if after else None,
                 )
         main = program.functions_named("main")
         if len(main) == 1:
-            return cls(
-                settings="main", where="main() began", why=why, addresses=frozenset((main[0].address,))
-            )
+            return cls(settings="main", where="main() began", why=why, addresses={main[0].address: True})
         return cls(settings=RESET, where="reset", why=f"{why}, and no function main")
 
     @property
@@ -133,15 +128,13 @@ class Beginning:
     def locate(self, passages: Sequence[Passage], clock: Clock) -> Beginning:
         """The beginning in a run, from the passages of `addresses`."""
         cycle: int | None = 0
-        mine = [passage for passage in passages if passage.address in self.addresses]
         if time := _TIME.fullmatch(self.time):
             cycle = int(time[1]) if time[1] else clock.first_cycle(int(time[2]) * _NS[time[3]])
-        elif self.left is not None:
-            code = range(self.left.address, self.left.address + self.left.size)
-            left = (it for it in mine if self.exits[it.address] or it.next_pc not in code)
-            cycle = next((passage.end_cycle for passage in left), None)
         elif self.addresses:
-            cycle = next((passage.cycle for passage in mine), None)
+            code = self.left or range(0)
+            mine = (it for it in passages if it.address in self.addresses)
+            counts = (it for it in mine if self.addresses[it.address] or it.next_pc not in code)
+            cycle = next((it.cycle if self.once else it.end_cycle for it in counts), None)
         return replace(self, cycle=cycle, ns=None if cycle is None else clock.ns(cycle))
 
     def as_json(self) -> dict[str, Any]:

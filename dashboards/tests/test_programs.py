@@ -7,8 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from analysis.program.bounds.explained import LONGEST, Explained, explain
-from analysis.program.bounds.measure import BoundsReport, bounds
+from analysis.program.bounds.measure import LONGEST, BoundsReport, Explained, bounds, explain
 from analysis.program.masks.measure import MaskReport, measure
 from analysis.program.subject import Subject
 from dashboards import programs as pages

@@ -60,21 +60,13 @@ class Layout:
 
     def of_variable(self, path: str) -> Spot | None:
         """What `variable.member[3]` is; None if nothing tells."""
-        name = re.match(r"\w+", path)
-        return None if name is None else self._spot(self._variables.get(name[0]), path[name.end() :])
+        name = _variable_of(path)
+        return self._spot(self._variables.get(name), path[len(name) :])
 
     def of_member(self, structs: Iterable[str], path: str) -> Spot | None:
         """What a member is of the first of these structs that is there; None if it has none."""
         struct = next((self._structs[name] for name in structs if name in self._structs), None)
         return self._spot(struct, f".{path}")
-
-    def stride(self, variable: str) -> int:
-        """The bytes of an element of an array; 0 if nothing tells."""
-        try:
-            array = _plain(self._variables.get(variable))
-            return _size(_type(array)) if array is not None and array.tag == "DW_TAG_array_type" else 0
-        except DAMAGED:
-            return 0
 
     def _spot(self, start: Any, path: str) -> Spot | None:
         try:
@@ -183,21 +175,12 @@ _WORD_BYTES = 4
 class HandlerTable:
     """The handlers behind common ones: `functions` are their names.
 
-    The word at `address`, plus `stride` for each exception from `first_exception` on, is a handler.
-    `end` is the table's first address that is none of it.
+    The words at `addresses` are the handlers of the exceptions from `first_exception` on.
     """
 
     functions: tuple[str, ...]
-    address: int
-    end: int
-    stride: int
+    addresses: range
     first_exception: int
-
-    def slot(self, exception: int) -> int | None:
-        """The address of an exception's word; None if the table has none."""
-        slot_address = self.address + self.stride * (exception - self.first_exception)
-        is_there = exception >= self.first_exception and slot_address + _WORD_BYTES <= self.end
-        return slot_address if is_there else None
 
 
 @dataclass(frozen=True)
@@ -318,10 +301,11 @@ def _variable_of(path: str) -> str:
 
 def _table(program: Program, layout: Layout, wrapper: Wrapper) -> HandlerTable | None:
     """The table as debug information tells of it, else as the file does."""
-    address, stride = program.variable(wrapper.table), layout.stride(wrapper.table) or wrapper.entry_bytes
+    address, entry = program.variable(wrapper.table), layout.of_variable(f"{wrapper.table}[0]")
+    stride = (entry.bytes if entry else 0) or wrapper.entry_bytes
     handler = layout.of_variable(f"{wrapper.table}[0].{wrapper.handler}")
     if address is None or not stride or (handler is None and wrapper.entry_bytes is None):
         return None
     first = address + (handler.offset if handler else wrapper.handler_offset)
-    end = address + program.data_size(wrapper.table)
-    return HandlerTable(tuple(wrapper.functions), first, end, stride, wrapper.first_exception)
+    end = address + program.data_size(wrapper.table) - _WORD_BYTES + 1
+    return HandlerTable(tuple(wrapper.functions), range(first, end, stride), wrapper.first_exception)

@@ -19,8 +19,7 @@ from pydantic import Field
 
 from analysis.errors import NoBoundError
 from analysis.program.bounds import text
-from analysis.program.bounds.explained import Explained
-from analysis.program.bounds.measure import BoundsReport
+from analysis.program.bounds.measure import BoundsReport, Explained
 from base.files.documents import Table, open_toml
 from base.files.whole import read_bytes, write_all
 from simulator import build as simulator
@@ -61,17 +60,14 @@ def write(
     its version. Raises NoBoundError as check(), and WriteError.
     """
     check(folder)
-    given = {
-        f"--{name}": value if isinstance(value, tuple) else (value,)
+    options = {
+        f"--{name}": ""
+        if value is True
+        else " ".join(map(str, value if isinstance(value, tuple) else [value]))
         for name, value in sorted(typed.items())
         if value not in ("", None, ()) and value is not False
     }
-    inputs = {
-        name: path for name in _FILES for path in map(Path, map(str, given.get(name, ()))) if path.is_file()
-    }
-    options = {
-        name: "" if values[0] is True else " ".join(map(str, values)) for name, values in given.items()
-    }
+    inputs = {name: path for name in _FILES if (path := Path(options.get(name, ""))).is_file()}
     options |= {name: path.name for name, path in inputs.items()}
     files: dict[str, bytes] = {
         "bounds.json": _json({**text.as_json(report, explanation), "elf": report.subject.name}),

@@ -6,9 +6,10 @@ docs/how-to/bounds.md has the file.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from contextlib import suppress
+from dataclasses import replace
 from functools import cache
 from pathlib import Path
 from typing import Annotated, Any, ClassVar, Literal, NamedTuple, Self, TypeVar
@@ -181,14 +182,34 @@ def read(path: Path, program: Program, record: Record) -> Stated:
     )
 
 
-def hints(
-    program: Program, record: Record, kernel: Kernel | None, counts: Mapping[str, int]
-) -> Callable[[str, set[str], Sequence[int]], int | str | None]:
-    """What the source, the compiler's library and the kernel's file say of loops, as Stated.hints
-    takes it. `counts` are how many tasks and the like the program has.
+def stated(
+    path: Path | None,
+    program: Program,
+    record: Record,
+    kernel: Kernel | None,
+    counts: Mapping[str, int],
+) -> Stated:
+    """What the user's file says of a program, if there is one; and what the source, the compiler's
+    library and the kernel's file say of loops and copies. `counts` are how many tasks and the like
+    the program has. Raises NoBoundError as read().
     """
+    statements = Stated() if path is None else read(path, program, record)
     library, inlined = read(LIBRARY, program, record), Inlined(program)
     of_pragmas = pragma_laps(program.source_files)
+    loops = kernel.loops if kernel else None
+    source = f"{kernel.name} {loops.version}" if kernel and loops else ""
+    copies = loops.copies if loops else None
+    makers = copies.made_by if copies else {}
+    # Only of a program that copies items by a call: it takes all of the code.
+    largest = cache(lambda: largest_item(program, makers))
+
+    def around(names: Collection[str], function: str, addresses: Sequence[int]) -> str:
+        """The innermost of the functions `names` that has all of this code, without the compiler's
+        suffix; empty if none has.
+        """
+        first, *others = [[call.function for call in inlined.at(address)] for address in addresses]
+        of_all = [name for name in first if all(name in other for other in others)]
+        return next((name for name in [*of_all, function.partition(".")[0]] if name in names), "")
 
     def laps(function: str, lines: set[str], addresses: Sequence[int]) -> int | str | None:
         of_source = of_pragmas(lines)
@@ -199,13 +220,9 @@ def hints(
         of_library = library.passes(function, lines)
         if of_library is not None:
             return of_library - 1
-        loops = kernel.loops if kernel else None
-        name = next(
-            (name for name in _around(inlined, function, addresses) if loops and name in loops.laps), ""
-        )
-        if kernel is None or loops is None or not name:
+        if loops is None or not (name := around(loops.laps, function, addresses)):
             return None
-        words, source = loops.laps[name], f"{kernel.name} {loops.version}"
+        words = loops.laps[name]
         missing = [f"--{word} N" for word in words if isinstance(word, str) and word not in counts]
         why = f"as many as {' and '.join(map(str, words))} in {source}"
         if missing:
@@ -214,28 +231,19 @@ def hints(
         record[Annotation(source, "loop", name, "", f"at most {total} laps", why)] = True
         return total
 
-    return laps
-
-
-def copied(program: Program, record: Record, kernel: Kernel | None) -> Callable[[int], int | None]:
-    """The most bytes of an item that the kernel copies, as Stated.copied takes it."""
-    if kernel is None or kernel.loops is None or (copies := kernel.loops.copies) is None:
-        return lambda _address: None
-    source, inlined = f"{kernel.name} {kernel.loops.version}", Inlined(program)
-    # Only of a program that copies items by a call: it takes all of the code.
-    largest = cache(lambda: largest_item(program, copies.made_by))
-
-    def of(address: int) -> int | None:
+    def copied(address: int) -> int | None:
+        """The most bytes of an item that the kernel copies."""
+        if copies is None:
+            return None
         holder = program.function_at(address)
-        names = _around(inlined, holder.name if holder else "", [address])
-        function = next((name for name in names if name in copies.within), "")
+        function = around(copies.within, holder.name if holder else "", [address])
         most = largest() if function else None
         if most is not None:
-            why = f"an item is no larger in any call of {' or '.join(copies.made_by)} that the code shows"
+            why = f"an item is no larger in any call of {' or '.join(makers)} that the code shows"
             record[Annotation(source, "call", function, "", f"copies at most {most} bytes", why)] = True
         return most
 
-    return of
+    return replace(statements, hints=laps, copied=copied)
 
 
 def largest_item(program: Program, made_by: Mapping[str, int]) -> int | None:
@@ -255,14 +263,6 @@ def largest_item(program: Program, made_by: Mapping[str, int]) -> int | None:
             sizes += [constant(call.arguments[makers[call.entry]]) for call in calls if call.entry in makers]
     constants = [size for size in sizes if size is not None]
     return max(constants, default=None) if len(constants) == len(sizes) else None
-
-
-def _around(inlined: Inlined, function: str, addresses: Sequence[int]) -> list[str]:
-    """The functions that have all of a loop, the innermost first, without the compiler's suffix."""
-    others = [{call.function for call in inlined.at(address)} for address in addresses[1:]]
-    calls = inlined.at(addresses[0])
-    names = [call.function for call in calls if all(call.function in other for other in others)]
-    return [*names, function.partition(".")[0]]
 
 
 LIBRARY = Path(__file__).parent / "library.toml"

@@ -1,10 +1,12 @@
-"""The bounds of a program's sections and handlers, beside what a run of it saw."""
+"""The bounds of a program's sections and handlers, beside what a run of it saw; and the longest
+path of one of them.
+"""
 
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, ClassVar
@@ -13,8 +15,7 @@ from analysis.bounds import costs
 from analysis.bounds.caches import full
 from analysis.bounds.costs import Costs, Memory
 from analysis.bounds.cut import Section
-from analysis.bounds.loops import Stated
-from analysis.bounds.price import Price, dearness
+from analysis.bounds.price import Block, Price, dearness, spent
 from analysis.bounds.sections import Sections
 from analysis.bounds.state import HANDLER, KINDS, SERVICE_CALL, SOME
 from analysis.errors import NoBoundError
@@ -26,6 +27,7 @@ from analysis.program.parts import Hidden, fields_of
 from analysis.program.places import Place
 from analysis.program.places import handlers as handlers_of
 from analysis.program.subject import Subject
+from base.files.errors import near_miss
 from base.tell import Tell
 
 _RESET = 1
@@ -69,10 +71,9 @@ class Bounded:
         """`basepri 0x50, raised by f (f.c:12), called by g (g.c:3)`."""
         if self.kind == HANDLER:
             return f"handler {self.begin}"
-        any_level = self.kind == "basepri" and self.level >= SOME
-        kind = "basepri of any level" if any_level else f"basepri {self.level:#04x}"
+        basepri = "basepri of any level" if self.level >= SOME else f"basepri {self.level:#04x}"
         called = f", called by {self.caller}" if self.caller else ""
-        return f"{kind if self.kind == 'basepri' else self.kind}, raised by {self.begin}{called}"
+        return f"{basepri if self.kind == 'basepri' else self.kind}, raised by {self.begin}{called}"
 
 
 @dataclass(frozen=True)
@@ -196,12 +197,7 @@ def bounds(
     masks = measure_masks(subject, False, tell)
     costs = _costs(masks, wait_states, Memory(pointers), flash)
     record: Record = {}
-    statements = Stated() if loops_file is None else files.read(loops_file, elf, record)
-    statements = replace(
-        statements,
-        hints=files.hints(elf, record, kernel, counts or {}),
-        copied=files.copied(elf, record, kernel),
-    )
+    statements = files.stated(loops_file, elf, record, kernel, counts or {})
     # The handlers' entries, by exception; those after the table's end are no functions.
     vectors = {
         exception: entry
@@ -210,8 +206,8 @@ def bounds(
     }
     of_code = Sections(elf, kernel.nesting if kernel else (), statements, costs, vectors, tell)
     seen = _Seen(masks)
-    sections = _sections(of_code, masks, seen)
-    handlers = _handlers(of_code, masks, seen, vectors, costs.exception_cycles)
+    sections = _ordered(masks, _sections(of_code, masks, seen))
+    handlers = _ordered(masks, _handlers(of_code, masks, seen, vectors, costs.exception_cycles))
     return BoundsReport(
         subject=subject,
         masks=masks,
@@ -278,14 +274,13 @@ class _Seen:
         return max((length for length in lengths if length is not None), default=None), len(lengths)
 
 
-def _sections(code: Sections, masks: MaskReport, seen: _Seen) -> tuple[Bounded, ...]:
+def _sections(code: Sections, masks: MaskReport, seen: _Seen) -> Iterator[Bounded]:
     """One for each place where sections begin, in the code or in the run."""
     place = masks.places.place
     groups: dict[tuple[str, int, int, str], list[Section]] = {}
     for section in code.sections():
         key = (section.kind, section.begin.address, section.begin.call, section.owner)
         groups.setdefault(key, []).append(section)
-    rows = []
     for (kind, address, call, owner), sections in groups.items():
         worst = max((section.price for section in sections), key=dearness)
         why_not = sorted({word for section in sections for word in section.price.why_not})
@@ -297,7 +292,7 @@ def _sections(code: Sections, masks: MaskReport, seen: _Seen) -> tuple[Bounded, 
             # A kernel that has not started keeps its mask past the end that its code shows.
             elsewhere = sorted(seen.ends.get((kind, address), set()) - ends)
             why_not += [f"A run saw it end at {place(end)}, elsewhere." for end in elsewhere]
-        row = Bounded(
+        yield Bounded(
             kind=kind,
             level=max(section.level for section in sections),
             function=owner,
@@ -310,23 +305,20 @@ def _sections(code: Sections, masks: MaskReport, seen: _Seen) -> tuple[Bounded, 
             count=count,
             path=worst,
         )
-        rows.append(row)
     # What a run saw begin where no section was found in the code.
-    for kind, address in sorted(seen.ends.keys() - {(row.kind, row.begin.address) for row in rows}):
+    for kind, address in sorted(seen.ends.keys() - {key[:2] for key in groups}):
         begin = place(address)
         why = f"It begins at {begin}, and ends where the code that was followed does not lead."
         longest, count = seen.longest(kind, address)
-        rows.append(Bounded(kind, 0, begin.function, begin, None, (), None, (why,), longest, count))
-    return _ordered(masks, rows)
+        yield Bounded(kind, 0, begin.function, begin, None, (), None, (why,), longest, count)
 
 
 def _handlers(
     code: Sections, masks: MaskReport, seen: _Seen, vectors: Mapping[int, int], own: int
-) -> tuple[Bounded, ...]:
+) -> Iterator[Bounded]:
     """One for each exception that the run used; of others, one for each function. To enter one and
     to return takes `own` cycles.
     """
-    rows: list[Bounded] = []
     others: dict[int, int] = {}
     exceptions = {number for row in masks.priorities for number in row.numbers}
     for exception, entry in vectors.items():
@@ -343,7 +335,7 @@ def _handlers(
             continue
         why_not = (f"{place.function} never returns.",) if never else tuple(sorted(price.why_not))
         longest, count = seen.longest(HANDLER, exception)
-        row = Bounded(
+        yield Bounded(
             kind=HANDLER,
             level=exception,
             function=place.function,
@@ -357,8 +349,6 @@ def _handlers(
             path=price,
             entry_cycles=own,
         )
-        rows.append(row)
-    return _ordered(masks, rows)
 
 
 def _ordered(masks: MaskReport, rows: Iterable[Bounded]) -> tuple[Bounded, ...]:
@@ -415,3 +405,64 @@ def _priorities(
             missing=missing,
             seen=at.worst.cycles if at.worst else None,
         )
+
+
+# The longest path of one section: its instructions, how often they are passed, what they cost.
+
+LONGEST = "1"
+"""The word for the section that has the greatest bound."""
+_ENTRY = "entry and return of the handler"
+
+
+@dataclass(frozen=True)
+class Explained:
+    """What the bound of `section` is made of, the most cycles first. The blocks' sum is the
+    bound.
+    """
+
+    NAMES: ClassVar = {"cycles": "bound_cycles"}
+    section: Hidden[Bounded]
+    begin: Place
+    cycles: int
+    blocks: tuple[Block, ...]
+
+
+def explain(report: BoundsReport, which: str) -> Explained:
+    """The longest path of one row: of the n-th longest by its number, or by a place: its function,
+    `file.c:12`, or an address. Of several at a place it is the longest. Raises NoBoundError.
+    """
+    bounded = sorted(report.bounded, key=lambda row: -(row.cycles or 0))
+    rows = (*bounded, *report.unbounded)
+    if which.isascii() and which.isdecimal():
+        if not 0 < int(which) <= len(bounded):
+            raise NoBoundError(f"--explain {which}: {len(bounded)} have a bound; 1 is the longest.")
+        return of_row(report, bounded[int(which) - 1])
+    section = next((row for row in rows if which in _names(row)), None)
+    if section is None:
+        near = near_miss(which, [name for row in rows for name in _names(row)])
+        raise NoBoundError(
+            f"--explain {which[:80]}: nothing of that place holds interrupts off; give a function, "
+            f"file.c:12, an address, or the number of a row, 1 for the longest.{near}"
+        )
+    if section.cycles is None:
+        raise NoBoundError(
+            f"--explain {which}: {section.kind} of {section.function} has no bound, so it has no longest "
+            "path."
+        )
+    return of_row(report, section)
+
+
+def of_row(report: BoundsReport, section: Bounded) -> Explained:
+    """That of a row with a bound."""
+    total, own = section.cycles or 0, section.entry_cycles
+    blocks = spent(section.path, report.subject.elf, total)
+    blocks += [Block(_ENTRY, 1, own, own / total, ())] if own else []
+    ordered = tuple(sorted(blocks, key=lambda part: -part.cycles))
+    return Explained(section, section.begin, total, ordered)
+
+
+def _names(section: Bounded) -> tuple[str, ...]:
+    """The words that a row goes by."""
+    places = [place for place in (section.begin, section.caller) if place is not None]
+    words = (word for at in places for word in (at.function, at.source, f"{at.address:#010x}"))
+    return tuple(filter(None, (section.function, *words)))

@@ -45,14 +45,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from analysis.bounds.costs import Memory
+from analysis.bounds.costs import Costs, Memory
 from analysis.bounds.state import HANDLER, KINDS
 from analysis.judge import rows as judged
 from analysis.judge.limits import ANY
 from analysis.judge.rows import Row, Words, longest
 from analysis.program import parts
-from analysis.program.bounds.explained import Explained
-from analysis.program.bounds.measure import AtPriority, Bounded, BoundsReport
+from analysis.program.bounds.measure import AtPriority, Bounded, BoundsReport, Explained
 from analysis.program.parts import Part, length
 from base.microseconds import UNIT, digits
 
@@ -105,14 +104,19 @@ def remarks(report: BoundsReport) -> Iterator[str]:
 def presumes(report: BoundsReport) -> str:
     """On what the figures rest: `2 wait states, prefetch, both caches`."""
     costs = report.costs
-    caches = {(True, True): "both caches", (True, False): "code cache", (False, True): "data cache"}
-    on = [*["prefetch"] * costs.prefetch, *filter(None, [caches.get((costs.code_cache, costs.data_cache))])]
+    helps = _helps(costs).replace("code cache, data cache", "both caches") or "accelerator off"
     pointers = ", pointers that nothing tells of go to SRAM" if costs.unknown is Memory.SRAM else ""
     return (
-        f"Presumed: {', '.join([f'{costs.wait_states} wait states', *(on or ['accelerator off'])])}, "
-        f"no DMA{pointers}; a section by itself, without the interrupts that it lets in. Seen: in a run of "
-        f"{report.cycles:,} cycles, without handlers in between."
+        f"Presumed: {costs.wait_states} wait states, {helps}, no DMA{pointers}; a section by itself, "
+        f"without the interrupts that it lets in. Seen: in a run of {report.cycles:,} cycles, without "
+        "handlers in between."
     )
+
+
+def _helps(costs: Costs) -> str:
+    """What of the flash's accelerator is on: `prefetch, code cache, data cache`."""
+    helps = {"prefetch": costs.prefetch, "code cache": costs.code_cache, "data cache": costs.data_cache}
+    return ", ".join(name for name, works in helps.items() if works)
 
 
 def of_report(report: BoundsReport) -> Iterator[Part]:
@@ -234,7 +238,6 @@ _NS_PER_S = 1e9
 def subject(report: BoundsReport) -> judged.Subject:
     """The longest bound of each kind in each function, and which have none."""
     program, costs = report.subject, report.costs
-    helps = {"prefetch": costs.prefetch, "code cache": costs.code_cache, "data cache": costs.data_cache}
     return judged.Subject(
         command=COMMAND,
         name=program.name,
@@ -242,7 +245,7 @@ def subject(report: BoundsReport) -> judged.Subject:
             **program.settings,
             "kernel": program.kernel.name if program.kernel else "",
             "wait-states": str(costs.wait_states),
-            "flash": ", ".join(name for name, works in helps.items() if works),
+            "flash": _helps(costs),
             "apb-divider": str(costs.apb_divider),
             "pointers": costs.unknown.value,
         },

@@ -31,14 +31,14 @@ The document of `./lab latency --json`:
 
 from __future__ import annotations
 
+import re
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 from analysis.errors import LatencyError
-from analysis.program.latency import answers, sections
-from analysis.program.latency.answers import Held
+from analysis.program.latency import sections
 from analysis.program.masks import tasks
 from analysis.program.masks.worst import hangs, polled
 from analysis.program.parts import Hidden
@@ -61,6 +61,76 @@ OUTCOMES = {
 MOST_WORST = 5
 _MARGIN_CYCLES = 64
 _ERASED, _EMPTY = 0xFFFF_FFFF, 0
+
+# What the pends waited for, and the worst.
+
+_ENTRY = "entry"
+_NOTHING = f"{_ENTRY}:0"
+_MASKS = ("primask", "faultmask", "basepri")
+_WORDS = {
+    "primask": "PRIMASK",
+    "faultmask": "FAULTMASK",
+    "disabled": "the line was disabled in the NVIC",
+    "flash": "flash busy",
+    "instruction": "instruction in progress",
+    _ENTRY: "entry alone",
+}
+
+
+@dataclass(frozen=True)
+class Held:
+    """A part of a wait in words: the handler's `exception`, or where the mask was `raised`; None
+    where that is not known, or there is none. `kind` is what holds: `basepri 0x50`, `exception`.
+    """
+
+    cause: str
+    cycles: int
+    exception: int | None
+    raised: Place | None
+    kind: Hidden[str]
+
+    def __str__(self) -> str:
+        return f"{self.cause}, set at {self.raised}" if self.raised else self.cause
+
+    @classmethod
+    def of(cls, text: str, places: Places) -> Held:
+        """That of `primask 0x08000198:104`, `basepri 0x50 0x080005dc:13`, `exception 15:200`."""
+        words, _, cycles = text.rpartition(":")
+        kind, *more = words.split(" ")
+        cause, exception, raised = _WORDS.get(kind, kind), None, None
+        if kind == "exception":
+            exception = int(more[0])
+            cause = f"handler of {places.exception(exception)}"
+        elif kind in _MASKS and more[-1] != "?":
+            address = int(more[-1], 16)
+            raised = replace(places.place(address), lock=places.lock(address))
+        if kind == "basepri":
+            kind = f"basepri {int(more[0], 16):#04x}"
+            cause = kind.replace("basepri", "BASEPRI")
+        return cls(cause, int(cycles), exception, raised, kind)
+
+
+def parts_of(answer: Answer, places: Places) -> tuple[Held, ...]:
+    """What the first of the pends waited for, in order."""
+    return tuple(Held.of(text, places) for text in (answer.waits or _NOTHING).split(";"))
+
+
+def longest_part(parts: Sequence[Held]) -> Held:
+    """The longest part of a wait, its own entry aside."""
+    others = [part for part in parts if part.kind != _ENTRY]
+    return max(others or parts, key=lambda part: part.cycles)
+
+
+def worst_kinds(answers: Iterable[Answer]) -> list[Answer]:
+    """The longest waits, longest first, one of each kind: of one kind are waits for the same at the
+    same places, in the same order.
+    """
+    kinds: dict[object, Answer] = {}
+    for answer in sorted(answers, key=lambda answer: (-answer.cycles, answer.first_pended)):
+        parts = re.sub(r":[0-9]+", "", answer.waits or _NOTHING).split(";")
+        held = [part for part in parts if part != "instruction"]
+        kinds.setdefault((*held, answer.exception if len(held) == 1 else 0), answer)
+    return list(kinds.values())[:MOST_WORST]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -90,7 +160,7 @@ class LongWait(Long):
     @property
     def main(self) -> Held:
         """The longest part, its own entry aside."""
-        return answers.main(self.waits)
+        return longest_part(self.waits)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -167,7 +237,7 @@ class LatencyReport:
     @classmethod
     def of(cls, subject: Subject, waits: Waits | None, passes: Sequence[Passes]) -> LatencyReport:
         """The report of both, of which there is one at least."""
-        measured: list[Measured] = [*([waits] if waits else []), *passes]
+        measured: list[Measured] = [*filter(None, [waits]), *passes]
         lost = waits.lost if waits else {}
         reasons = [
             *(f"The run ended early: {each.ended.rstrip('.')}." for each in measured if each.ended),
@@ -203,7 +273,7 @@ def latencies(subject: Subject, question: Question, around: str, tell: Tell) -> 
     _check(question, result, chip)
     taken = [answer for answer in result.rows if answer.outcome == "taken"]
     tell("explaining the worst")
-    worst = answers.worst_kinds(taken, MOST_WORST)
+    worst = worst_kinds(taken)
     last = 0 if result.ended else max((row.taken for row in taken), default=0)
     explained, places, stats = _explained(subject, [row.first_pended for row in worst], last)
     clock = Clock(stats.clocks)
@@ -213,7 +283,11 @@ def latencies(subject: Subject, question: Question, around: str, tell: Tell) -> 
     own = places.entry(question.exception)
     if own and places.behind(question.exception):
         handler, entry = f"{handler}, before {own.function}", own.function
-    pends = sum(row.pends for row in result.rows)
+    lost = Counter[str]()
+    for row in result.rows:
+        lost[row.outcome] += row.pends
+    pends = lost.total()
+    del lost["taken"]
     # Those that are drawn leave gaps, however many they are.
     every = result.every or max((result.end_cycle - result.first_cycle) // max(pends, 1), 2)
     # A drawn pend has a row of its own.
@@ -222,10 +296,6 @@ def latencies(subject: Subject, question: Question, around: str, tell: Tell) -> 
         for row in taken
         for cycle in range(row.first_pended, row.last_pended + 1, result.every or 1)
     ]
-    lost = Counter[str]()
-    for row in result.rows:
-        lost[row.outcome] += row.pends
-    del lost["taken"]
     return Waits(
         irq=name_of(question.exception, chip),
         exception=question.exception,
@@ -250,7 +320,7 @@ def latencies(subject: Subject, question: Question, around: str, tell: Tell) -> 
                 taken=row.taken,
                 cycles=row.cycles,
                 ns=clock.between_ns(row.first_pended, row.taken),
-                waits=answers.held(row, places),
+                waits=parts_of(row, places),
                 at=places.place(row.pc),
                 exception=row.exception,
             )
@@ -340,10 +410,11 @@ def section_times(subject: Subject, texts: Sequence[str], tell: Tell) -> list[Pa
     request, until = subject.start, subject.until
     parsed = [sections.parse(subject.elf, text) for text in texts]
     addresses: set[int] = set().union(*(section.addresses for section in parsed))
-    if len(addresses | request.addresses) > masks.MOST_MARKS:
+    marks = addresses | request.addresses.keys()
+    if len(marks) > masks.MOST_MARKS:
         raise LatencyError(f"The sections have more than {masks.MOST_MARKS} places: ask for fewer at once.")
     tell("running to see where the sections begin and end")
-    first, every = (request.addresses, addresses) if request.once else ((), addresses | request.addresses)
+    first, every = (request.addresses, addresses) if request.once else ((), marks)
     passages = masks.run_marks(subject.user, every, until, subject.words, first=first)
     clock = Clock(passages.stats.clocks)
     start = request.locate(passages.rows, clock)

@@ -28,7 +28,7 @@ class Section:
     name: str
     begins: frozenset[int]
     ends: dict[int, bool]
-    function: tuple[int, int] | None = None
+    code: range | None = None
 
     @property
     def addresses(self) -> set[int]:
@@ -60,12 +60,12 @@ def parse(program: Program, text: str) -> Section:
             f"--section {text}: write two places with .. between them, or FUNCTION.. from entry to exit."
         )
     if last:
-        begins, ends = addresses_of(program, first), addresses_of(program, last)
-        section = Section(text, frozenset(begins), dict.fromkeys(ends, True))
+        begins = frozenset(addresses_of(program, first))
+        section = Section(text, begins, dict.fromkeys(addresses_of(program, last), True))
     else:
         function = function_named(program, first)
-        span = (function.address, function.address + function.size)
-        section = Section(text, frozenset((function.address,)), exits_of(program, function), span)
+        begins = frozenset((function.address,))
+        section = Section(text, begins, exits_of(program, function), function.code)
     if len(section.addresses) > MOST_MARKS:
         raise LatencyError(f"--section {text} has more than {MOST_MARKS} places: give two addresses.")
     return section
@@ -78,14 +78,13 @@ def measure(section: Section, passages: Iterable[Passage]) -> tuple[list[Passed]
     """
     addresses = section.addresses
     mine = (row for row in passages if row.address in addresses)
-    passed, unpaired = (_by_stack if section.function else _by_context)(section, mine)
+    passed, unpaired = _by_context(section, mine) if section.code is None else _by_stack(section, mine)
     return sorted(passed, key=lambda passed: passed.begin), unpaired
 
 
 def _by_stack(section: Section, rows: Iterable[Passage]) -> tuple[list[Passed], int]:
     """A call of a function ends where SP is again what it was at its entry."""
-    assert section.function is not None
-    code = range(*section.function)
+    code = section.code or range(0)
     open_calls: dict[tuple[int, int], Passage] = {}
     passed, unpaired = [], 0
     for row in rows:

@@ -10,8 +10,7 @@ from typing import Any
 from analysis.judge import rows as judged
 from analysis.judge.rows import FROM, Row, longest
 from analysis.program import parts
-from analysis.program.latency import answers
-from analysis.program.latency.measure import LatencyReport, Long
+from analysis.program.latency.measure import LatencyReport, Long, longest_part, parts_of
 from analysis.program.parts import Part, length
 from base.microseconds import microseconds
 
@@ -104,7 +103,7 @@ def subject(report: LatencyReport, settings: Mapping[str, str]) -> judged.Subjec
     for wait in waits.rows if waits else ():
         assert waits is not None
         places = waits.places
-        part = answers.main(answers.held(wait, places))
+        part = longest_part(parts_of(wait, places))
         place = f"{part}, pended in {places.place(wait.pc)}"
         kinds = [(waits.entry, waits.irq)]
         if part.exception is not None:

@@ -94,10 +94,9 @@ def intervals(changes: Sequence[Change]) -> list[Interval]:
     for row, (cycle, what, value, _, began, *_) in enumerate(changes):
         reset = what == "reset"
         value = 0 if reset else value
-        held: dict[tuple[str, int | None], bool] = {}
-        for kind in _SWITCHES:
-            if what in ("reset", kind):
-                held[kind, None] = value != 0
+        held: dict[tuple[str, int | None], bool] = {
+            (kind, None): value != 0 for kind in _SWITCHES if what in ("reset", kind)
+        }
         if what in ("reset", "basepri"):
             held |= {("basepri", level): 0 < value <= level for level in levels}
         for key, holds in held.items():

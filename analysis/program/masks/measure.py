@@ -179,9 +179,9 @@ class Executed:
 
     instructions: int
     cycles: int
-    functions: tuple[Any, ...] = ()
-    dearest: tuple[Any, ...] = ()
-    steps: tuple[Any, ...] = ()
+    functions: tuple[Any, ...]
+    dearest: tuple[Any, ...]
+    steps: tuple[Any, ...]
 
     @classmethod
     def of(cls, subject: Subject, begin: int, end: int) -> Executed:
@@ -262,9 +262,12 @@ def measure(subject: Subject, explain: bool, tell: Tell) -> MaskReport:
     with signals.orderly():
         build(tell)
         tell(f"running {subject.name}")
-        marked, once = subject.start.addresses, subject.start.once
         run = simulator.run_masks(
-            subject.user, str(subject.until), kernel=subject.words, marked=marked, once=once
+            subject.user,
+            subject.until,
+            kernel=subject.words,
+            marked=subject.start.addresses,
+            once=subject.start.once,
         )
     tell("reading debug information")
     return of_run(subject, run, explain, tell)

@@ -7,7 +7,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
-from itertools import chain
 
 from analysis.explain.kernels.kernel import Kernel, Spot
 from analysis.explain.program import Program
@@ -48,13 +47,12 @@ def read(subject: Subject, changes: Sequence[Change], image: bytes | None = None
         if change.task and len(first) < _MOST:
             first.setdefault(change.task, change.cycle)
     at = max(first.values(), default=0)
-    if any(table.address >= _SRAM_ADDRESS for table in kernel.tables):
+    if any(table.addresses.start >= _SRAM_ADDRESS for table in kernel.tables):
         at = max((change.cycle for change in changes), default=0)
     state = None
     with suppress(SimulatorError):  # then addresses stand for names
-        (state,) = (
-            simulator.run(subject.user, until=at, image=image, states_at=[at]).states if at else (None,)
-        )
+        if at:
+            (state,) = simulator.run(subject.user, until=at, image=image, states_at=[at]).states
     names = {task: name(elf, kernel, task, state) for task in first}
     return Memory(
         {f"{task:#010x}": word for task, word in names.items() if word},
@@ -74,9 +72,13 @@ def name(elf: Program, kernel: Kernel, task: int, state: State | None) -> str:
         return int.from_bytes(_content(elf, state, task + spot.offset, spot.bytes), "little")
 
     entries = (elf.function_at(number(spot) & ~1) for spot in kernel.entries)
-    numbers = (f"task {number(spot)}" for spot in kernel.numbers)
-    every = (*_texts(elf, kernel, task, state), *(it.name for it in entries if it), elf.variable_at(task))
-    return next(filter(None, chain(every, numbers)), "")
+    words = (
+        *_texts(elf, kernel, task, state),
+        *(function.name for function in entries if function),
+        elf.variable_at(task),
+        *(f"task {number(spot)}" for spot in kernel.numbers),
+    )
+    return next(filter(None, words), "")
 
 
 def _texts(elf: Program, kernel: Kernel, task: int, state: State) -> Iterator[str]:
@@ -104,9 +106,8 @@ def behind(elf: Program, kernel: Kernel, state: State | None) -> dict[int, int]:
     """The handlers behind common ones, by exception, as the tables have them."""
     slots: dict[int, int] = {}
     for table in kernel.tables:
-        for exception in range(VECTORS):
-            slot = table.slot(exception)
-            word = 0 if slot is None else int.from_bytes(_content(elf, state, slot, 4), "little")
+        for exception, address in zip(range(table.first_exception, VECTORS), table.addresses, strict=False):
+            word = int.from_bytes(_content(elf, state, address, 4), "little")
             if word & 1 and elf.function_at(word & ~1):
                 slots.setdefault(exception, word & ~1)
     return slots

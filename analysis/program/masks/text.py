@@ -28,20 +28,24 @@ def as_text(report: MaskReport) -> str:
     return parts.as_text(opening(report), of_report(report))
 
 
-def opening(report: MaskReport) -> list[str]:
+def opening(report: MaskReport) -> Iterator[str]:
     """The sentences that come first: why this is not all; the headline; what is left out of it,
     and why; and the notes.
     """
-    start, left_out = report.start, []
+    start = report.start
+    yield from report.reasons
+    if report.polls:
+        yield report.polls
+    yield headline(report)
     if start.cycle is None or (start.why and not start.first_cycle):
-        left_out = [f"All of the run counts{start.because}."]
+        yield f"All of the run counts{start.because}."
     elif start.first_cycle:
         longest = f" Its longest interval is {_told(report.start_up[0])}" if report.start_up else ""
-        left_out = [
+        yield (
             f"Start-up, the {length(start.cycle, start.ns or 0.0)} until {start.where}{start.because}, is "
             f"left out of all that follows.{longest}"
-        ]
-    return [*report.reasons, *filter(None, [report.polls]), headline(report), *left_out, *report.notes]
+        )
+    yield from report.notes
 
 
 def headline(report: MaskReport) -> str:
@@ -213,9 +217,11 @@ def subject(report: MaskReport) -> judged.Subject:
     for level in report.priorities:
         kind, unused, worst = f"{PRIORITY} {level.priority:#04x}", not level.exceptions, level.worst
         if worst:
-            place = f"from {worst.begin} to {worst.end}, held by {worst.held_by}"
-            cells = (worst.begin.function, kind, worst.cycles, level.ns["max"], place)
-            together.append(Row(*cells, named_only=unused))
+            function, place = (
+                worst.begin.function,
+                f"from {worst.begin} to {worst.end}, held by {worst.held_by}",
+            )
+            together.append(Row(function, kind, worst.cycles, level.ns["max"], place, named_only=unused))
         for it in level.intervals:
             if it.end_cycle is None:
                 begin = f"cycle {it.begin_cycle:,}"

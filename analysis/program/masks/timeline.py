@@ -39,13 +39,8 @@ def add(made: Timeline, report: MaskReport) -> None:
     for it in report.all_intervals:
         began, end = changes[it.begin_row], report.cycles if it.end_cycle is None else it.end_cycle
         stack = " ← ".join(map(str, report.places.stack(began.stack, began.pc)))
-        is_handler = it.kind == "handler" and it.level is not None
-        name = (
-            report.places.exception(it.level or 0)
-            if is_handler
-            else name_of(it.kind, it.level, report.places)
-        )
-        group, track = ("handlers", name) if is_handler else ("masks", it.kind)
+        name = name_of(it.kind, it.level, report.places).removeprefix("handler of ")
+        group, track = ("handlers", name) if it.kind == "handler" else ("masks", it.kind)
         made.slice(group, track, name, ns(it.begin_cycle), ns(end), cycles=it.cycles, stack=stack)
 
 

@@ -133,7 +133,7 @@ def _placed(it: Interval, changes: Sequence[Change], places: Places, memory: Mem
     began, ended = changes[it.begin_row], None if it.end_row is None else changes[it.end_row]
     is_handler = it.kind == "handler"
     # For a handler its first instruction, if the vector table has it.
-    entry = places.entry(it.level) if is_handler and it.level is not None else None
+    entry = places.entry(it.level or 0) if is_handler else None
     begin = entry or places.place((is_handler and ended and ended.pc) or began.pc)
     stack = places.stack(began.stack, began.pc)
     end = ended and places.place(ended.pc)
@@ -183,14 +183,13 @@ def stop(
     ended does not count.
     """
     polls = None if idle else polled(stats)
-    first = min(
+    first = next(  # to begin: of those that are open the first comes first
         (
             row
             for row in still_open
             if row.kind in _EVERYTHING or (row.kind == "handler" and row.level not in _MAY_IDLE)
         ),
-        key=lambda row: row.begin_cycle,
-        default=None,
+        None,
     )
     stays = first is not None and (
         bool(polls)
@@ -202,10 +201,13 @@ def stop(
         return "", False
     parts = [hangs(places, polls) if polls else f"The program stopped in {places.place(stats.pc)}"]
     if first is not None and stays:
-        began, end_ns = (clock.ns(cycle) for cycle in (first.begin_cycle, stats.cycles))
+        began = clock.ns(first.begin_cycle)
+        left = clock.ns(stats.cycles) - began
         who = first.name if first.kind == "handler" else f"{first.begin} masks with {first.name}"
-        parts.append(f"{who}, from {began / _NS_PER_MS:,.2f} ms after reset on")
-        parts.append(f"nothing later was seen in the other {(end_ns - began) / _NS_PER_MS:,.2f} ms")
+        parts += [
+            f"{who}, from {began / _NS_PER_MS:,.2f} ms after reset on",
+            f"nothing later was seen in the other {left / _NS_PER_MS:,.2f} ms",
+        ]
     return "; ".join(parts) + ".", not stays
 
 

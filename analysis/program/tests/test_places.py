@@ -188,7 +188,7 @@ def test_the_ways_out_of_a_function(code: str, exits: str) -> None:
     program: Any = Named(*((int(at), mnemonic, words) for at, mnemonic, words in rows))
     ways = exits_of(program, function_named(program, "first"))
     assert "; ".join(f"{at - 0x100} {'return' if back else 'leaves'}" for at, back in ways.items()) == exits
-    assert parse(program, "first..") == Section("first..", frozenset((0x100,)), ways, (0x100, 0x140))
+    assert parse(program, "first..") == Section("first..", frozenset((0x100,)), ways, range(0x100, 0x140))
 
 
 def test_sections_are_two_places_or_a_function() -> None:

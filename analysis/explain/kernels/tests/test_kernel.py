@@ -118,7 +118,7 @@ def test_members_lie_where_the_compiler_put_them(program: Program) -> None:
     assert layout.of_member(["whole"], "text") == Spot(text, 11, "text")
     assert layout.of_variable("table[2].parts[2].high") == Spot(2 * size + high, 2, "number")
     assert layout.of_variable("table[1].next") == Spot(size + following, 4, "pointer")
-    assert layout.stride("table") == size
+    assert layout.of_variable("table[0]") == Spot(0, size, "struct")
 
 
 @pytest.mark.parametrize("path", ["absent", "parts.tag", "name.tag", "parts[2].none", "mark[1]"])

@@ -7,8 +7,7 @@ import re
 import pytest
 
 from analysis.program.bounds import text
-from analysis.program.bounds.explained import LONGEST, explain
-from analysis.program.bounds.measure import BoundsReport, bounds
+from analysis.program.bounds.measure import LONGEST, BoundsReport, bounds, explain
 from analysis.program.bounds.text import as_json
 from analysis.program.subject import Subject
 from simulator.program import user_program

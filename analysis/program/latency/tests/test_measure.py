@@ -171,7 +171,7 @@ TOP = 0x2000_1000
 SECTIONS = {
     "between": Section("a..b", frozenset((A,)), {B: True}),
     "itself": Section("a..a", frozenset((A,)), {A: True}),
-    "call": Section("f..", frozenset((CALLED,)), {RETURN: True, TAIL: False}, (CALLED, CALLED + 0x48)),
+    "call": Section("f..", frozenset((CALLED,)), {RETURN: True, TAIL: False}, range(CALLED, CALLED + 0x48)),
 }
 
 

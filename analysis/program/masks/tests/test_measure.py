@@ -129,7 +129,8 @@ def test_a_program_that_stopped_says_so_first(
     monkeypatch.setattr(WHOLE, "never_return", set(never_return))
     report = made.report(made.mask_run((*ROWS[: 4 if last[0] < 600 else -1], made.row(*last))))
     assert report.complete == (not said)
-    assert said in opening(report)[0] and opening(report).count(headline(report)) == 1
+    sentences = [*opening(report)]
+    assert said in sentences[0] and sentences.count(headline(report)) == 1
 
 
 # Rows that are judged.
