@@ -6,7 +6,7 @@ from bisect import bisect_right
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
-from itertools import groupby
+from itertools import groupby, zip_longest
 from operator import itemgetter
 from typing import NamedTuple
 
@@ -92,17 +92,16 @@ def parts(program: Program, masks: Sequence[Change], worst: Worst, start: int, e
     # Of several changes in a cycle the last one holds.
     keys = {state.cycle: key(state) for state in states}
     spans = [(held, next(rows)[0]) for held, rows in groupby(keys.items(), key=itemgetter(1))]
-    ends = [*(cycle for _, cycle in spans[1:]), end]
     return [
         Part(
             what=what,
             words=words,
             begin_cycle=begin,
-            cycles=until - begin,
+            cycles=(following[1] if following else end) - begin,
             place="" if pc is None else program.place(pc),
             source="" if pc is None else program.source_line(pc),
         )
-        for ((what, words, pc), begin), until in zip(spans, ends, strict=True)
+        for ((what, words, pc), begin), following in zip_longest(spans, spans[1:])
     ]
 
 
@@ -191,7 +190,6 @@ def _read(instruction: capstone.CsInsn, registers: Registers, after: Registers, 
 
 _SMALLEST_BLOCK_BYTES = 16
 """A header of 8 bytes and a payload of 8 (firmware/heap/block_layer.h)."""
-_REGION = "heap_region"
 
 
 def anatomy(
@@ -225,7 +223,7 @@ def anatomy(
         own = [step for step in executed if step.address and not within(away, step.cycle)]
         took.update({total.name: total.cycles for total in by_function(own)})
         most, cycles = next(iter(took.most_common(1)), ("nothing", 0))
-    longest = set(map(id, sorted(spans, key=lambda call: call.begin - call.end)[:MOST_CALLS]))
+    longest = set(sorted(spans, key=lambda call: call.begin - call.end)[:MOST_CALLS])
     shown = [
         Call(
             depth=call.depth,
@@ -236,12 +234,12 @@ def anatomy(
             source=next((line.source for line in by_line(call.own)), ""),
         )
         for call in spans
-        if id(call) in longest
+        if call in longest
     ]
     # What an allocation read of the heap in the loop, or outside of handlers.
-    search, region, asked_bytes = None, program.variable(_REGION), worst.maximum.size
+    search, region, asked_bytes = None, program.variable("heap_region"), worst.maximum.size
     if region is not None and worst.maximum.kind == "A" and asked_bytes is not None:
-        times = list(without((start, start + whole), away)) if ran is None else ran.stretches
+        times = ran.stretches if ran else list(without((start, start + whole), away))
         pieces = heap.pieces
         blocks = bool(pieces) and all(piece.what != "unknown" or not piece.bytes for piece in pieces)
         read = [

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-import io
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -17,6 +15,7 @@ from analysis.explain.anatomy import anatomy, parts
 from analysis.explain.program import Program
 from analysis.explain.replay import TRACE_MOST, Replay, Worst, around, elf_of, find, replay, window
 from analysis.explain.sources import Sources
+from base.files import results
 from base.files.whole import write_bytes
 from base.run_folder import folder as names
 from base.run_folder.edges import EdgeList
@@ -88,8 +87,8 @@ def explain(folder: Path, quantity: str | None = None, allocator: Path | None = 
     elf = elf_of(manifest, allocator)
     program = Program(elf)
     sources = Sources(program, elf)
-    image = read_observed(folder, names.IMAGE)
-    for worst, replayed in zip(samples, replay(elf, program, image, edges, samples), strict=True):
+    replays = replay(elf, program, read_observed(folder, names.IMAGE), edges, samples)
+    for worst, replayed in zip(samples, replays, strict=True):
         start, end = (replayed.clock.first_cycle(sample) for sample in (worst.start, worst.end))
         if len(replayed.trace) >= TRACE_MOST and replayed.trace[0]["cycle"] > start:
             raise ExplainError(
@@ -153,13 +152,12 @@ def _keep(
     if made_of is not None:
         write_json(folder / f"{name}{SUFFIX}", made_of.model_dump(by_alias=True))
     if executed:
-        text = io.StringIO(newline="")
-        writer = csv.writer(text, lineterminator="\n")
-        writer.writerow(("cycle", "cycles", "address", "place", "instruction", "source"))
-        for step in executed:
-            address = f"{step.address:#010x}"
-            writer.writerow((step.cycle, step.cycles, address, step.place, step.text, step.source))
-        write_bytes(folder / f"{name}-instructions.csv", text.getvalue().encode())
+        rows = (
+            (step.cycle, step.cycles, f"{step.address:#010x}", step.place, step.text, step.source)
+            for step in executed
+        )
+        headings = ("cycle", "cycles", "address", "place", "instruction", "source")
+        write_bytes(folder / f"{name}-instructions.csv", results.text(headings, rows).encode())
     write_json(folder / f"{name}.json", explanation.document())
 
 

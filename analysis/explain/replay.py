@@ -186,12 +186,11 @@ def _admit(manifest: Manifest, named: Path | None) -> None:
 
 
 def _built(manifest: Manifest) -> firmware.FirmwareImage:
-    knobs = {name: int(value) for name, value in manifest.turned_knobs.items() if value.isdecimal()}
     return firmware.build(
         manifest.allocator,
         manifest.built_accelerated,
         manifest.locking,
-        knobs,
+        {name: int(value) for name, value in manifest.turned_knobs.items() if value.isdecimal()},
         manifest.firmware.extras,
         heap_bytes=manifest.firmware.heap_bytes or DEFAULT_BYTES,
         board=boards.board_of(manifest.asked).word,
@@ -201,8 +200,6 @@ def _built(manifest: Manifest) -> firmware.FirmwareImage:
 
 # The most that the simulator keeps of a trace.
 TRACE_MOST = 1_000_000
-
-Rows = list[tuple[int, int]]
 
 
 @dataclass(frozen=True)
@@ -251,8 +248,13 @@ def replay(
     begins = [f"{worst.first * NS_PER_S // edges.samplerate_hz}ns" for worst in samples]
     last = max(worst.first for worst in samples)
     try:
-        until = f"{last * NS_PER_S // edges.samplerate_hz}ns"
-        before = simulator.run(elf, image=image, until=until, states_at=begins, snapshots_at=begins)
+        before = simulator.run(
+            elf,
+            image=image,
+            until=f"{last * NS_PER_S // edges.samplerate_hz}ns",
+            states_at=begins,
+            snapshots_at=begins,
+        )
         # Where the kernel of the bench's firmware has its state.
         state = kernels.words_of(kernels.find(program))
         for worst, start, snapshot in zip(samples, before.states, before.snapshots, strict=True):
@@ -308,7 +310,7 @@ def _levels_before(
     return word
 
 
-def window(edges: EdgeList, first: int, last: int) -> Rows:
+def window(edges: EdgeList, first: int, last: int) -> list[tuple[int, int]]:
     """(sample, word) at each change from `first` to before `last`; the first row is at `first`."""
     at = int(np.searchsorted(edges.sample, first, side="right")) - 1
     end = int(np.searchsorted(edges.sample, last, side="left"))

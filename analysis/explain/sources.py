@@ -124,8 +124,8 @@ class Inlined:
         spans = []
         first = unit.get_top_DIE().attributes.get("DW_AT_low_pc")
         base = first.value if first else 0
-        ranges = self._dwarf.range_lists()
-        for entry in ranges.get_range_list_at_offset(die.attributes["DW_AT_ranges"].value, unit):
+        offset = die.attributes["DW_AT_ranges"].value
+        for entry in self._dwarf.range_lists().get_range_list_at_offset(offset, unit):
             if isinstance(entry, BaseAddressEntry):
                 base = entry.base_address
             else:

@@ -48,7 +48,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 from pydantic import Field, PrivateAttr, model_validator
 
@@ -142,6 +142,7 @@ _Name = Annotated[str, Field(min_length=1, max_length=4096)]
 _Text = Annotated[str, Field(max_length=1024)]
 _Texts = dict[Annotated[str, Field(max_length=256)], _Text]
 _Key = Annotated[str, Field(max_length=64)]
+_Empty: Any = Field(default={})
 _Values = Annotated[list[Annotated[Number, Field(ge=0)]], Field(min_length=1, max_length=1000)]
 _Cycles = Annotated[int, Field(ge=0, lt=1 << 63)] | Literal["open", "none"]
 
@@ -175,7 +176,7 @@ class Figures(Table):
     repetitions: Annotated[int, Field(ge=1, le=1000)]
     image_sha256: Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]
     operations: Annotated[str, Field(pattern=r"^[^'\x00-\x09\x0b-\x1f\x7f]*$")]
-    quantities: dict[_Key, Statistics] = Field(default={})
+    quantities: dict[_Key, Statistics] = _Empty
 
     @model_validator(mode="after")
     def _whole(self) -> Figures:
@@ -195,8 +196,8 @@ class Entry(Table):
     """
 
     settings: _Texts
-    made_by: _Texts = Field(default={})
-    functions: Annotated[dict[_Name, dict[_Name, _Cycles]], Field(max_length=100_000)] = Field(default={})
+    made_by: _Texts = _Empty
+    functions: Annotated[dict[_Name, dict[_Name, _Cycles]], Field(max_length=100_000)] = _Empty
     run: Figures | None = None
 
     @property
@@ -216,7 +217,7 @@ class Baseline(Table):
 
     schema_: Literal[4]
     command: Literal["gate", "masks", "latency", "bounds"]
-    limits: dict[_Name, _Text] = Field(default={})
+    limits: dict[_Name, _Text] = _Empty
     entry: Annotated[list[Entry], Field(max_length=1000)] = Field(default=[])
     _path: Path = PrivateAttr(Path())
 
@@ -258,9 +259,13 @@ class Baseline(Table):
 
 def made(path: Path, command: str, limits: Mapping[str, str], entries: Collection[Entry]) -> Baseline:
     """A baseline to be written to `path`; the entries in the order of their names."""
-    ordered = sorted(entries, key=lambda entry: (entry.name, *sorted(entry.settings.items())))
     baseline = Baseline.model_validate(
-        {"schema": SCHEMA, "command": command, "limits": dict(limits), "entry": ordered}
+        {
+            "schema": SCHEMA,
+            "command": command,
+            "limits": dict(limits),
+            "entry": sorted(entries, key=lambda entry: (entry.name, *sorted(entry.settings.items()))),
+        }
     )
     baseline._path = path
     return baseline

@@ -156,29 +156,29 @@ def _kind(name: str, kinds: Sequence[str]) -> tuple[str, str]:
 
 
 def hold(limit: Limit, rows: Iterable[Row], words: Words, allowance: Allowance) -> Check:
-    """The finding on these rows: the limit is broken, may be broken, or holds."""
-
-    def check(state: State, finding: str, sentence: str, rows: Sequence[Row] = ()) -> Check:
-        """`rows` are those that the sentence is of; it names the first."""
-        others = tuple(f"{row.name}, {row.length}, {row.place}" for row in rows[1:])
-        name, now = f"limit {limit.name}", rows[0] if rows else None
-        return Check(name, state, sentence, others, finding, limit.text, None, now)
-
-    held = sorted(filter(limit.holds_for, rows), key=limit.length, reverse=True)
+    """The finding on these rows: the limit is broken, may be broken, or holds. The check names the
+    rows of which its sentence is, and has the first.
+    """
+    name, held = f"limit {limit.name}", sorted(filter(limit.holds_for, rows), key=limit.length, reverse=True)
     if not held:
-        return check(allowance.absent, "unseen", f"Nothing of {limit.name} {words.none}.")
+        sentence = f"Nothing of {limit.name} {words.none}."
+        return Check(name, allowance.absent, sentence, finding="unseen", held_to=limit.text)
     above = [row for row in held if limit.broken_by(row)]
     unknown = [row for row in held if row.why_not]
-    first = held[0]
+    first, *others = above or unknown or held[:1]
+    state: State = "cannot say"
     if above:
-        sentence = f"{words.longest.format(above[0].length)}, above {limit.text}: {above[0].named}."
-        return check("worse", "above", sentence, above)
-    if unknown:
-        sentence = f"Nobody can say: {unknown[0].named}, takes {unknown[0].length}. {unknown[0].why_not}"
-        return check("cannot say", "unbounded", sentence, unknown)
-    if any(limit.broken_by(row, row.step_cycles - 1) for row in held):
+        state, finding = "worse", "above"
+        sentence = f"{words.longest.format(first.length)}, above {limit.text}: {first.named}."
+    elif unknown:
+        finding = "unbounded"
+        sentence = f"Nobody can say: {first.named}, takes {first.length}. {first.why_not}"
+    elif any(limit.broken_by(row, row.step_cycles - 1) for row in held):
+        finding = "between"
         sentence = f"Between two pends, {first.step_cycles:,} cycles apart, it may be above: give --every 1."
-        return check("cannot say", "between", sentence, held[:1])
-    within = "within" if limit.length(first) <= limit.value else "within the error budget of"
-    sentence = f"{words.longest.format(first.length)}, {within} {limit.text}: {first.named}."
-    return check("as good", "within", sentence, held[:1])
+    else:
+        state, finding = "as good", "within"
+        within = "within" if limit.length(first) <= limit.value else "within the error budget of"
+        sentence = f"{words.longest.format(first.length)}, {within} {limit.text}: {first.named}."
+    named = tuple(f"{row.name}, {row.length}, {row.place}" for row in others)
+    return Check(name, state, sentence, named, finding, limit.text, None, first)

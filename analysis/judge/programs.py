@@ -101,10 +101,11 @@ def judge(
     if judged and all(check.state == "not judged" for check in judged):
         refusal = refusal or "Nothing that is to be judged was seen."
     differs = any(check.finding != "equal" for check in compared)
+    states = {check.state for check in compared}
     notes: tuple[str, ...] = ()
-    if any(check.finding == "vanished" and check.state == "cannot say" for check in compared):
+    if "cannot say" in states:  # of what vanished
         notes = (f"To accept what vanished, give --allow vanished, or {_UPDATE}",)
-    elif differs and not refusal and all(check.state not in ("worse", "cannot say") for check in compared):
+    elif differs and not refusal and "worse" not in states:
         notes = (f"To accept it, {_UPDATE}",)
     judgement = Judgement(
         subject.name,

@@ -40,14 +40,12 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 from analysis.compare.settings import COMPILER, cut
 from analysis.judge.rows import MARKS, Judgement, Report, State, Subject
-from base.files.formats import cell, line
-
-if TYPE_CHECKING:
-    from base.files.formats import Case
+from base.files.formats import Case, cell, line
+from base.files.formats import as_xml as xml_of
 
 SCHEMA = 2
 LONGEST_MOST = 20
@@ -66,24 +64,26 @@ def as_text(report: Report) -> str:
     """A paragraph for each subject, a line a check, those that are as in the baseline counted only;
     the verdict in the last line.
     """
-    lines: list[str] = []
+    return "\n".join(_lines(report))
+
+
+def _lines(report: Report) -> Iterator[str]:
     for subject in report.subjects:
-        lines += [*_lines(subject), *([""] if subject.folders else [])]
-    return "\n".join([*lines, *report.notes, report.verdict])
-
-
-def _lines(subject: Judgement) -> Iterator[str]:
-    indent = "  " if subject.folders else ""
-    if subject.folders:
-        yield f"{subject.name}: {subject.state}"
-    yield from (f"{indent}{folder}" for folder in subject.folders)
-    if subject.refusal:
-        yield f"{indent}{MARKS['cannot say']} {subject.refusal}"
-    for check in subject.checks:
-        if check.finding != "equal":
-            yield f"{indent}{MARKS[check.state]} {check.name}: {check.sentence}"
-            yield from (f"{indent}    {more}" for more in check.more)
-    yield from (f"{indent}{sentence}" for sentence in _remarks(subject))
+        indent = "  " if subject.folders else ""
+        if subject.folders:
+            yield f"{subject.name}: {subject.state}"
+        yield from (f"{indent}{folder}" for folder in subject.folders)
+        if subject.refusal:
+            yield f"{indent}{MARKS['cannot say']} {subject.refusal}"
+        for check in subject.checks:
+            if check.finding != "equal":
+                yield f"{indent}{MARKS[check.state]} {check.name}: {check.sentence}"
+                yield from (f"{indent}    {more}" for more in check.more)
+        yield from (f"{indent}{sentence}" for sentence in _remarks(subject))
+        if subject.folders:
+            yield ""
+    yield from report.notes
+    yield report.verdict
 
 
 def _remarks(subject: Judgement) -> Iterator[str]:
@@ -156,15 +156,11 @@ def _table(subject: Judgement, titled: bool) -> Iterator[str]:
 
 def as_xml(report: Report) -> bytes:
     """JUnit's XML: a suite a subject, a case a check; without a judgement a case a row."""
-    from base.files.formats import as_xml as xml_of  # takes a while
-
     suites = [(subject.name, list(_cases(subject, report.judges))) for subject in report.subjects]
     return xml_of(f"tailscope {report.command}", suites)
 
 
 def _cases(subject: Judgement, judges: bool) -> Iterator[Case]:
-    from base.files.formats import Case
-
     details = [*_remarks(subject), *subject.folders]
     if subject.refusal:
         yield Case("run", subject.refusal, "error", "cannot say", subject.folders)

@@ -212,12 +212,11 @@ class Report:
 
     @property
     def _words(self) -> str:
-        worse = [check for check in self.checks if check.state == "worse"]
-        if any(check.finding == "refuted" for check in worse):
+        worse = {check.finding for check in self.checks if check.state == "worse"}
+        if "refuted" in worse:
             return "A run took longer than a bound."
         if worse:
-            only_limits = all(check.finding == "above" for check in worse)
-            return "Above a limit." if only_limits else "Worse than the baseline."
+            return "Above a limit." if worse == {"above"} else "Worse than the baseline."
         if self.exit_status:
             return "Cannot say."
         if not self.judges:

@@ -95,7 +95,7 @@ def _judge(baseline: Baseline | None, runs: list[StoredRun], limits: Sequence[Li
 def _check_repetitions(runs: Sequence[StoredRun]) -> None:
     """Raises GateError unless `runs`, of equal settings, are repetitions of one another."""
     first = runs[0]
-    for run in runs[1:]:
+    for run in runs:
         if run.image_sha256 != first.image_sha256:
             raise GateError(f"{run.folder}: ran other operations than {first.folder}; judge them apart.")
         if run.manifest.firmware.elf_sha256 != first.manifest.firmware.elf_sha256:

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields, is_dataclass
 from typing import Annotated, Any, TypeVar
 
-from base.microseconds import UNIT, digits
+from base.microseconds import microseconds
 from base.text_table import TextTable, printed
 from simulator.outputs import Note
 
@@ -49,7 +49,7 @@ def as_text(sentences: Iterable[str], parts: Iterable[Part], everything: bool = 
 
 def length(cycles: int, ns: float) -> str:
     """`1,001 cycles (62.56 µs)`."""
-    return f"{cycles:,} cycles ({digits(ns)} {UNIT})"
+    return f"{cycles:,} cycles ({microseconds(ns)})"
 
 
 def few(words: Sequence[str]) -> str:

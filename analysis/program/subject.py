@@ -139,8 +139,13 @@ class Beginning:
 
     def as_json(self) -> dict[str, Any]:
         """What a document has of it."""
-        words = {"from": self.settings, "until": self.where, "why": self.why}
-        return {**words, "cycle": self.cycle, "ns": self.ns}
+        return {
+            "from": self.settings,
+            "until": self.where,
+            "why": self.why,
+            "cycle": self.cycle,
+            "ns": self.ns,
+        }
 
     @property
     def first_cycle(self) -> int:

@@ -124,7 +124,7 @@ def _size(die: Any) -> int:
     count = 1
     for bound in die.iter_children():
         upper = bound.attributes.get("DW_AT_upper_bound") or bound.attributes.get("DW_AT_count")
-        more = 1 if "DW_AT_upper_bound" in bound.attributes else 0
+        more = "DW_AT_upper_bound" in bound.attributes
         count *= int(upper.value) + more if upper else 0
     return count * _size(_type(die))
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
@@ -18,6 +18,7 @@ _Path = Annotated[
 _Names = Annotated[list[_Name], Field(max_length=64)]
 _Words = Annotated[list[Annotated[str, Field(min_length=1, max_length=64)]], Field(max_length=64)]
 _Paths = Annotated[list[_Path], Field(max_length=64)]
+_Empty: Any = Field(default_factory=list)
 
 
 class Task(Table):
@@ -27,28 +28,28 @@ class Task(Table):
     """The word that points to the control block of the task that runs: a variable, or a member of
     one, `_kernel.cpus[0].current`.
     """
-    struct: _Names = Field(default_factory=list)
+    struct: _Names = _Empty
     """The control block's type."""
-    name: _Paths = Field(default_factory=list)
+    name: _Paths = _Empty
     """Its member with the name: an array of characters, or a pointer to one."""
-    entry: _Paths = Field(default_factory=list)
+    entry: _Paths = _Empty
     """Its member with the entry function."""
-    number: _Paths = Field(default_factory=list)
+    number: _Paths = _Empty
     """Its member with a number."""
-    idle: _Words = Field(default_factory=list)
+    idle: _Words = _Empty
     """Names of idle tasks."""
 
 
 class Scheduler(Table):
     """When the scheduler starts, and whether it is locked."""
 
-    starts_at: _Names = Field(default_factory=list)
+    starts_at: _Names = _Empty
     """The function at whose first instruction the scheduler starts."""
-    starts_after: _Names = Field(default_factory=list)
+    starts_after: _Names = _Empty
     """The function with whose first return it does; it comes before `starts_at`."""
-    locked: _Paths = Field(default_factory=list)
+    locked: _Paths = _Empty
     """A variable, or a member of one: the scheduler is locked unless it is 0."""
-    locked_member: _Paths = Field(default_factory=list)
+    locked_member: _Paths = _Empty
     """The same as a member of the control block of the task that runs."""
 
 
@@ -57,7 +58,7 @@ class Interrupts(Table):
 
     locks: dict[_Name, _Name] = Field(default_factory=dict, max_length=64)
     """Inlined functions that hold interrupts off, each with what a reader calls it."""
-    nesting: _Names = Field(default_factory=list)
+    nesting: _Names = _Empty
     """Variables that count how often a critical section was entered and not left: `./lab bounds`
     ends a section where the count comes back to 0. All of them count that the program has.
     """

@@ -9,9 +9,7 @@ import hashlib
 import json
 import platform
 from collections.abc import Iterator, Mapping
-from csv import writer as csv_writer
 from importlib.metadata import version
-from io import StringIO
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -20,6 +18,7 @@ from pydantic import Field
 from analysis.errors import NoBoundError
 from analysis.program.bounds import text
 from analysis.program.bounds.measure import BoundsReport, Explained
+from base.files import results
 from base.files.documents import Table, open_toml
 from base.files.whole import read_bytes, write_all
 from simulator import build as simulator
@@ -77,25 +76,26 @@ def write(
         "page.html": page,
     }
     simulated = simulator.build()
-    manifest = {
-        "schema": SCHEMA,
-        "tool": tool,
-        "simulator": {"version": simulator.version(simulated), **_digest(_content(simulated))},
-        "python": platform.python_version(),
-        "libraries": {name: version(name) for name in _LIBRARIES},
-        "options": options,
-        "inputs": {
-            option: {"name": path.name, **_digest(_content(path))}
-            for option, path in {"ELF": report.subject.user.elf, **inputs}.items()
-        },
-        "sources": {
-            name: _digest(_content(path))
-            for name, path in sorted(report.subject.elf.source_files.items())
-            if path.is_file()
-        },
-        "files": {name: _digest(content) for name, content in sorted(files.items())},
-    }
-    files[MANIFEST] = _json(manifest)
+    files[MANIFEST] = _json(
+        {
+            "schema": SCHEMA,
+            "tool": tool,
+            "simulator": {"version": simulator.version(simulated), **_digest(_content(simulated))},
+            "python": platform.python_version(),
+            "libraries": {name: version(name) for name in _LIBRARIES},
+            "options": options,
+            "inputs": {
+                option: {"name": path.name, **_digest(_content(path))}
+                for option, path in {"ELF": report.subject.user.elf, **inputs}.items()
+            },
+            "sources": {
+                name: _digest(_content(path))
+                for name, path in sorted(report.subject.elf.source_files.items())
+                if path.is_file()
+            },
+            "files": {name: _digest(content) for name, content in sorted(files.items())},
+        }
+    )
     write_all({folder / name: content for name, content in files.items()})
     for old in (folder / _INPUTS).rglob("*"):
         if old.is_file() and str(old.relative_to(folder)) not in files:
@@ -129,12 +129,9 @@ def _digest(content: bytes) -> dict[str, Any]:
 
 def _annotations(report: BoundsReport) -> bytes:
     """What somebody stated, with why; and what was taken from the source or the library."""
-    file = StringIO()
-    table = csv_writer(file, lineterminator="\n")
-    table.writerow(("from", "kind", "function", "line", "says", "used", "why"))
     notes = report.annotations.items()
-    table.writerows((*facts, "yes" if used else "no", why) for (*facts, why), used in notes)
-    return file.getvalue().encode()
+    rows = ((*facts, "yes" if used else "no", why) for (*facts, why), used in notes)
+    return results.text(("from", "kind", "function", "line", "says", "used", "why"), rows).encode()
 
 
 def _presumed(report: BoundsReport) -> Iterator[str]:

@@ -11,9 +11,8 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, ClassVar
 
-from analysis.bounds import costs
 from analysis.bounds.caches import full
-from analysis.bounds.costs import Costs, Memory
+from analysis.bounds.costs import Costs, Memory, of_options
 from analysis.bounds.cut import Section
 from analysis.bounds.price import Block, Price, dearness, spent
 from analysis.bounds.sections import Sections
@@ -195,7 +194,16 @@ def bounds(
             "begin; give the file that the linker wrote."
         )
     masks = measure_masks(subject, False, tell)
-    costs = _costs(masks, wait_states, Memory(pointers), flash)
+    stats = masks.run.stats
+    unknown = Memory(pointers)
+    costs = Costs.of_flash(stats.flash_access_control, unknown, of_options(subject.user.options))
+    if flash == "worst":
+        costs = replace(costs, prefetch=True, code_cache=False, data_cache=False)
+    costs = replace(
+        costs,
+        wait_states=costs.wait_states if wait_states is None else wait_states,
+        apb_divider=max(stats.apb_dividers),
+    )
     record: Record = {}
     statements = files.stated(loops_file, elf, record, kernel, counts or {})
     # The handlers' entries, by exception; those after the table's end are no functions.
@@ -219,19 +227,6 @@ def bounds(
         priorities=tuple(_priorities(masks, sections, handlers, costs)),
         endless=tuple(sorted(of_code.endless.values(), key=lambda section: section.begin)),
         annotations={note: used for note, used in record.items() if used or note.source != LIBRARY.name},
-    )
-
-
-def _costs(masks: MaskReport, wait_states: int | None, unknown: Memory, flash: str) -> Costs:
-    stats = masks.run.stats
-    memories = costs.of_options(masks.subject.user.options)
-    seen = Costs.of_flash(stats.flash_access_control, unknown, memories)
-    if flash == "worst":
-        seen = replace(seen, prefetch=True, code_cache=False, data_cache=False)
-    return replace(
-        seen,
-        wait_states=seen.wait_states if wait_states is None else wait_states,
-        apb_divider=max(stats.apb_dividers),
     )
 
 
@@ -352,11 +347,13 @@ def _handlers(
 
 
 def _ordered(masks: MaskReport, rows: Iterable[Bounded]) -> tuple[Bounded, ...]:
-    ordered = sorted(
-        rows,
-        key=lambda row: (row.cycles is not None, -(row.cycles or 0), -(row.seen or 0), row.begin.address),
+    return tuple(
+        replace(row, ns=_ns(masks, row.cycles))
+        for row in sorted(
+            rows,
+            key=lambda row: (row.cycles is not None, -(row.cycles or 0), -(row.seen or 0), row.begin.address),
+        )
     )
-    return tuple(replace(row, ns=_ns(masks, row.cycles)) for row in ordered)
 
 
 def _ns(masks: MaskReport, cycles: int | None) -> float | None:
@@ -457,8 +454,8 @@ def of_row(report: BoundsReport, section: Bounded) -> Explained:
     total, own = section.cycles or 0, section.entry_cycles
     blocks = spent(section.path, report.subject.elf, total)
     blocks += [Block(_ENTRY, 1, own, own / total, ())] if own else []
-    ordered = tuple(sorted(blocks, key=lambda part: -part.cycles))
-    return Explained(section, section.begin, total, ordered)
+    blocks.sort(key=lambda block: -block.cycles)
+    return Explained(section, section.begin, total, tuple(blocks))
 
 
 def _names(section: Bounded) -> tuple[str, ...]:

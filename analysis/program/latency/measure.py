@@ -423,8 +423,8 @@ def section_times(subject: Subject, texts: Sequence[str], tell: Tell) -> list[Pa
         passed, unpaired = sections.measure(section, passages.rows)
         counted = [each for each in passed if each.begin >= start.first_cycle]
         if not counted:
-            seen = {row.address for row in passages.rows}
-            why = "is never executed" if seen.isdisjoint(section.begins) else "never comes to its end"
+            begins = any(row.address in section.begins for row in passages.rows)
+            why = "never comes to its end" if begins else "is never executed"
             why = "is passed in start-up only (--from reset counts it)" if passed else why
             raise LatencyError(_never(f"{section.name} {why}", until))
         longest = max(counted, key=lambda each: (each.cycles, -each.begin))

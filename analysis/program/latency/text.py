@@ -34,7 +34,8 @@ def _opening(report: LatencyReport) -> Iterator[str]:
         headline = f"the longest wait is {length(worst.cycles, worst.ns)}, {worst.main}."
     yield f"{waits.irq}: {headline}"
     which = "every cycle" if waits.every == 1 else f"one cycle in {waits.every:,}"
-    which = which if waits.seed is None else f"{waits.pends:,} cycles drawn with seed {waits.seed}"
+    if waits.seed is not None:
+        which = f"{waits.pends:,} cycles drawn with seed {waits.seed}"
     yield (
         f"  pended at {which} of {waits.first_cycle:,} to {waits.end_cycle - 1:,}, "
         f"{waits.pends:,} pends, each in a copy of the undisturbed run"
@@ -99,21 +100,21 @@ def subject(report: LatencyReport, settings: Mapping[str, str]) -> judged.Subjec
     that kept it waiting; and the longest pass of each section, under the function that it begins
     in.
     """
-    rows, waits = [], report.latency
-    for wait in waits.rows if waits else ():
-        assert waits is not None
+    rows = []
+    if waits := report.latency:
         places = waits.places
-        part = longest_part(parts_of(wait, places))
-        place = f"{part}, pended in {places.place(wait.pc)}"
-        kinds = [(waits.entry, waits.irq)]
-        if part.exception is not None:
-            entry = places.entry(part.exception)
-            by = entry.function if entry else places.exception(part.exception)
-            kinds.append((by, f"{waits.irq} by handler"))
-        elif part.raised:
-            kinds.append((part.raised.function, f"{waits.irq} by {part.kind}"))
-        ns = waits.clock.between_ns(wait.first_pended, wait.taken)
-        rows += [Row(*kind, wait.cycles, ns, place, step_cycles=waits.every) for kind in kinds]
+        for wait in waits.rows:
+            part = longest_part(parts_of(wait, places))
+            place = f"{part}, pended in {places.place(wait.pc)}"
+            kinds = [(waits.entry, waits.irq)]
+            if part.exception is not None:
+                entry = places.entry(part.exception)
+                by = entry.function if entry else places.exception(part.exception)
+                kinds.append((by, f"{waits.irq} by handler"))
+            elif part.raised:
+                kinds.append((part.raised.function, f"{waits.irq} by {part.kind}"))
+            ns = waits.clock.between_ns(wait.first_pended, wait.taken)
+            rows += [Row(*kind, wait.cycles, ns, place, step_cycles=waits.every) for kind in kinds]
     for passes in report.sections:
         worst = passes.longest
         place = f"from {worst.begin} to {worst.end}"

@@ -45,10 +45,9 @@ def sleep(changes: Iterable[Change], end_cycle: int, code: Callable[[int, int], 
     """When the core slept in WFI. `code` gives so many bytes of the program from an address on."""
     is_wfi = cache(lambda pc: any(code(pc, len(form)) == form for form in _WFI))
     turns = [change for change in changes if change.what in ("sleep", "reset")]
-    ends = [*(turn.cycle for turn in turns[1:]), end_cycle]
     return [
-        (turn.cycle, end)
-        for turn, end in zip(turns, ends, strict=False)
+        (turn.cycle, following.cycle if following else end_cycle)
+        for turn, following in zip_longest(turns, turns[1:])
         if turn.what == "sleep" and turn.value and is_wfi(turn.pc)
     ]
 

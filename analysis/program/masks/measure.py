@@ -254,7 +254,7 @@ class MaskReport:
     @property
     def longest(self) -> Worst | None:
         """The longest of all that hold interrupts off; None if none has ended."""
-        return next((section for section in self.worst if section.holds_interrupts), None)
+        return next((section for section in self.worst if section.kind != "scheduler"), None)
 
 
 def measure(subject: Subject, explain: bool, tell: Tell) -> MaskReport:
@@ -309,7 +309,7 @@ def of_run(
     idles = bool(changes) and changes[-1].task in memory.idle
     halt, only_polls = f"The run ended at cycle {stats.cycles:,}: {run.ended.rstrip('.')}.", False
     if not run.ended:
-        halt, only_polls = stop(subject.elf, places, stats, still_open, clock, idles)
+        halt, only_polls = stop(places, stats, still_open, clock, idles)
     report = MaskReport(
         subject=subject,
         run=run,
@@ -390,14 +390,15 @@ def _priorities(report: MaskReport, exceptions: Exceptions) -> Iterator[AtPriori
                     for part in log.holders(states, longest.begin_cycle, end_cycle)
                 ),
             )
+        totals = counted(held)
         yield AtPriority(
-            **counted(held),
+            **totals,
             name=f"priority {priority:#04x}",
             priority=priority,
             number=priority >> 8 - bits,
             exceptions=tuple(map(places.exception, numbers)),
             numbers=numbers,
-            share=sum(it.cycles or 0 for it in held) / report.counted_cycles,
+            share=totals["total_cycles"] / report.counted_cycles,
             worst=worst,
             intervals=held,
         )

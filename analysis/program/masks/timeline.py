@@ -60,8 +60,11 @@ def run_timeline(
         turns = [0] * edges.initial_level(channel) + edges.transitions(channel).sample.tolist()
         for begin, end in zip(turns[::2], [*turns[1::2], edges.total_samples], strict=False):
             made.slice("pins", channel, channel, begin * edges.sample_ns, end * edges.sample_ns)
-    operations = read_operations(folder / names.OPERATIONS)
-    for row in operations.drop_nulls(["start_sample", "wire_operation_samples"]).iter_rows(named=True):
+    for row in (
+        read_operations(folder / names.OPERATIONS)
+        .drop_nulls(["start_sample", "wire_operation_samples"])
+        .iter_rows(named=True)
+    ):
         begin_ns = row["start_sample"] * edges.sample_ns
         end_ns = begin_ns + row["wire_operation_samples"] * edges.sample_ns
         facts = {name: row[name] for name in ("seq", "size", "label", "probes")}

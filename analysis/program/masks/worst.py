@@ -7,7 +7,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
-from analysis.explain.program import Program
 from analysis.program.masks.log import Exceptions, Interval
 from analysis.program.masks.tasks import Memory
 from analysis.program.places import Place, Places
@@ -48,11 +47,6 @@ class Worst:
     most_ns: float | None
 
     @property
-    def holds_interrupts(self) -> bool:
-        """Whether it delays interrupts; a locked scheduler holds tasks off, and nothing else."""
-        return self.kind != "scheduler"
-
-    @property
     def caller(self) -> Place | None:
         """Who called the function that raised it; None if that is not known."""
         has_caller = self.begin in self.stack[:-1]
@@ -83,7 +77,7 @@ class Worst:
 
 def name_of(kind: str, level: int | None, places: Places) -> str:
     """`basepri 0x50`, `handler of SysTick (xPortSysTickHandler)`, `primask`."""
-    if level is None or kind not in ("basepri", "handler"):
+    if level is None:
         return kind
     return f"basepri {level:#04x}" if kind == "basepri" else f"handler of {places.exception(level)}"
 
@@ -123,7 +117,8 @@ def worst_by_place(
         )
         for row, its in of_place.values()
     )
-    return tuple(sorted(rows, key=lambda row: not row.holds_interrupts))  # else as they were found
+    # Else as they were found. A locked scheduler holds tasks off, and nothing else.
+    return tuple(sorted(rows, key=lambda row: row.kind == "scheduler"))
 
 
 def _placed(it: Interval, changes: Sequence[Change], places: Places, memory: Memory) -> Worst:
@@ -171,7 +166,7 @@ _NS_PER_MS = 1e6
 
 
 def stop(
-    elf: Program, places: Places, stats: Stats, still_open: Sequence[Worst], clock: Clock, idle: bool
+    places: Places, stats: Stats, still_open: Sequence[Worst], clock: Clock, idle: bool
 ) -> tuple[str, bool]:
     """Why the program does nothing more at the end of a run, in a sentence on where it is, what it
     waits for, and who masks; empty if it may. And whether it only polls: one that still takes its
@@ -195,7 +190,7 @@ def stop(
         bool(polls)
         or (first.kind == "handler" and first.level in _FAULTS)
         or stats.cycles - first.begin_cycle - first.asleep_cycles >= _MOST_OF_IT * stats.cycles
-        or (elf.has_lines and first.begin.function in elf.never_return)
+        or (places.program.has_lines and first.begin.function in places.program.never_return)
     )
     if not polls and not stays:
         return "", False
