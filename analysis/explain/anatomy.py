@@ -7,7 +7,6 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
 from itertools import groupby, zip_longest
-from operator import itemgetter
 from typing import NamedTuple
 
 import capstone
@@ -66,10 +65,10 @@ def parts(program: Program, masks: Sequence[Change], worst: Worst, start: int, e
     counts in an interrupt's and a task's latency. In a task's the scheduler's lock does too, before
     masks within it, and what the woken task does itself is no waiting.
     """
-    states = sorted(_states(masks), key=lambda state: state.cycle)
-    before = [state for state in states if state.cycle <= start]
-    first = (before[-1] if before else _State(start))._replace(cycle=start)
-    states = [first, *(state for state in states if start < state.cycle < end)]
+    changed = sorted(_states(masks), key=lambda state: state.cycle)
+    clamped = (state._replace(cycle=max(state.cycle, start)) for state in changed if state.cycle < end)
+    # Of several changes in a cycle the last one holds.
+    states = [*{state.cycle: state for state in (_State(start), *clamped)}.values()]
     quantity, woken = worst.quantity, states[-1].task
 
     def key(state: _State) -> tuple[str, str, int | None]:
@@ -79,7 +78,7 @@ def parts(program: Program, masks: Sequence[Change], worst: Worst, start: int, e
             handler = program.function_at(entry)
             words = f"handler {handler.name}" if handler else f"exception {state.exception}"
             return "exception", words, entry or None
-        if quantity == TASK and state.task == woken != first.task:
+        if quantity == TASK and state.task == woken != states[0].task:
             return "running", _WOKEN, None
         if quantity == TASK and state.scheduler:
             return "scheduler", *state.scheduler
@@ -89,12 +88,10 @@ def parts(program: Program, masks: Sequence[Change], worst: Worst, start: int, e
             (("masked", *held) for held in state.masks.values()), ("running", "nothing held it off", None)
         )
 
-    # Of several changes in a cycle the last one holds.
-    keys = {state.cycle: key(state) for state in states}
-    spans = [(held, next(rows)[0]) for held, rows in groupby(keys.items(), key=itemgetter(1))]
+    spans = [(held, next(rows).cycle) for held, rows in groupby(states, key=key)]
     return [
         Part(
-            what=what,
+            what=what,  # type: ignore[arg-type]  # Pydantic checks it
             words=words,
             begin_cycle=begin,
             cycles=(following[1] if following else end) - begin,

@@ -43,28 +43,29 @@ def as_text(replay: Explanation, made_of: Anatomy | None = None) -> str:
             f"{share(cycles)}  {words}{f', by {place}  {source}' if place else ''}"
             for (words, place, source), cycles in spent.most_common()
         ),
+        "",
+        "cycles by function",
+        *(
+            f"{share(total.cycles)} {total.executions:>8,}×  {total.name}"
+            for total in replay.functions[:_MOST]
+        ),
+        "",
+        "most expensive source lines",
+        *(
+            f"{share(line.cycles)}  {line.source:<24} {replay.sources.get(line.source, '')}".rstrip()
+            for line in replay.lines[:_MOST]
+        ),
+        "",
+        f"call stack at cycle {replay.moment.cycle:,}",
+        *(f"  {frame.shown:<40} {frame.source}" for frame in replay.stack),
     ]
-    lines += ["", "cycles by function"]
-    for total in replay.functions[:_MOST]:
-        lines.append(f"{share(total.cycles)} {total.executions:>8,}×  {total.name}")
-    lines += ["", "most expensive source lines"]
-    for line in replay.lines[:_MOST]:
-        words = f"{line.source:<24} {replay.sources.get(line.source, '')}"
-        lines.append(f"{share(line.cycles)}  {words}".rstrip())
     sizes = {what: [piece.bytes for piece in replay.heap.pieces if piece.what == what] for what in _PIECES}
     heap = ", ".join(
         f"{len(sizes):,} {what} ({sum(sizes):,} bytes, the largest {max(sizes):,})"
         for what, sizes in sizes.items()
         if sizes
     )
-    lines += [
-        "",
-        f"call stack at cycle {replay.moment.cycle:,}",
-        *(f"  {frame.shown:<40} {frame.source}" for frame in replay.stack),
-        "",
-        f"heap before it: {heap}",
-        f"  {replay.heap.note}",
-    ]
+    lines += ["", f"heap before it: {heap}", f"  {replay.heap.note}"]
     if made_of and made_of.search and (visited := made_of.search.visited):
         first, last = (f"{made_of.search.region_address + visited[at].offset:#010x}" for at in (0, -1))
         noun = "Blocks" if made_of.search.blocks else "Places"

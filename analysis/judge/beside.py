@@ -125,8 +125,7 @@ def judge_counts(entry: Entry, before: Sequence[Operation], run: StoredRun) -> l
 
 def _pairs(before: Sequence[Operation], run: StoredRun) -> list[Pair]:
     """The operations that are not what they were."""
-    beside = map(Pair, run.names, before, run.operations)
-    return [pair for pair in beside if pair.before != pair.now]
+    return [pair for pair in map(Pair, run.names, before, run.operations) if pair.before != pair.now]
 
 
 def notes(before: Sequence[Operation], run: StoredRun) -> Iterator[str]:

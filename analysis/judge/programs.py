@@ -115,7 +115,7 @@ def judge(
         notes=notes,
         rows=subject.rows,
     )
-    return Report(subject.command, None if baseline is None else str(baseline.path), (judgement,))
+    return Report(subject.command, str(baseline.path) if baseline else None, (judgement,))
 
 
 def why_refused(subject: Subject, allowance: Allowance) -> str:

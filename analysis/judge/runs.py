@@ -187,7 +187,7 @@ def _entry(runs: Sequence[StoredRun]) -> Entry:
             exact=first.exact,
             repetitions=len(runs),
             image_sha256=first.image_sha256,
-            operations=operations_text(operations, first.labels),
+            operations=operations_text(operations, first.run.operations["label"].to_list()),
             quantities=beside.summed_up(runs),
         )
         return Entry(settings=first.chosen, made_by=first.made_by, run=figures)

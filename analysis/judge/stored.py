@@ -69,10 +69,6 @@ class StoredRun:
         return [Operation(*row) for row in rows]
 
     @property
-    def labels(self) -> list[str | None]:
-        return self.run.operations["label"].to_list()
-
-    @property
     def counts_probes(self) -> bool:
         return self.manifest.probes_source in ("records", "counted by the virtual board")
 

@@ -76,9 +76,7 @@ def measure(section: Section, passages: Iterable[Passage]) -> tuple[list[Passed]
     what has no partner: beginnings that began again at the same depth before an end came, or were
     open at the end of the run, and ends without a beginning.
     """
-    addresses = section.addresses
-    mine = (row for row in passages if row.address in addresses)
-    passed, unpaired = _by_context(section, mine) if section.code is None else _by_stack(section, mine)
+    passed, unpaired = (_by_context if section.code is None else _by_stack)(section, passages)
     return sorted(passed, key=lambda passed: passed.begin), unpaired
 
 

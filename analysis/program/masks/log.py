@@ -241,12 +241,11 @@ class Exceptions:
             for row, change in enumerate(changes)
             if change.what in _VALUES
         ]
-        used = {
+        self.used = {
             exception
             for _, what, exception, value in self._rows
-            if what == "exception" or (what == "enabled" and value)
+            if exception >= _FIRST_CONFIGURABLE and (what == "exception" or (what == "enabled" and value))
         }
-        self.used = {exception for exception in used if exception >= _FIRST_CONFIGURABLE}
 
     def priorities(self, bits: int) -> dict[int, list[int]]:
         """The used exceptions by priority of a core that has so many bits of it, most urgent first,
