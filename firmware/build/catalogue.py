@@ -5,11 +5,10 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from types import MappingProxyType
-from typing import Annotated, Any, Literal, get_args
+from typing import Annotated, Any, Literal, NamedTuple, get_args
 
 from pydantic import Field, NonNegativeInt, PositiveInt, Strict, field_validator, model_validator
 
@@ -73,8 +72,7 @@ class SearchPlace(Table):
         return self
 
 
-@dataclass(frozen=True)
-class Source:
+class Source(NamedTuple):
     """The file of an allocator from outside (outside.py).
 
     `format` is what the file is written against. `sha256` is that of the file. `folder` holds it

@@ -11,8 +11,8 @@ import re
 import subprocess
 from collections.abc import Mapping
 from contextlib import suppress
-from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
 
 from base import source_digest
 from base.files import build_cache
@@ -54,8 +54,7 @@ class BuildError(TailscopeError):
     """Something could not be built; the message says why and what to do."""
 
 
-@dataclass(frozen=True)
-class Build:
+class Build(NamedTuple):
     """A folder in which `source` is built with these definitions, without their -D.
 
     `title` is what is built, as the beginning of a sentence, `product` a file that comes of it.

@@ -15,6 +15,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from types import MappingProxyType
+from typing import NamedTuple
 
 from base.paths import COMPILED, ROOT
 from base.processes import children
@@ -38,8 +39,7 @@ _ASAN = re.compile(r"ERROR: AddressSanitizer: (?P<why>[\w-]+)")
 _FRAME = re.compile(r"^ *#[0-9]+ .* in (?P<where>\w+ \S+/[^/\s]+:[0-9]+)", re.MULTILINE)
 
 
-@dataclass(frozen=True)
-class Judged:
+class Judged(NamedTuple):
     """`places` says of each operation what judge.c prints. `outcome` is its last line."""
 
     places: Sequence[str]

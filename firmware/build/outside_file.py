@@ -11,9 +11,8 @@ import shutil
 import signal
 import subprocess
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
-from typing import get_args
+from typing import NamedTuple, get_args
 
 from elftools.elf.elffile import ELFFile
 from elftools.elf.sections import SymbolTableSection
@@ -58,8 +57,7 @@ class OutsideError(TailscopeError):
     """An allocator from outside cannot be used. The message says why, in one sentence."""
 
 
-@dataclass(frozen=True)
-class ExaminedFile:
+class ExaminedFile(NamedTuple):
     """What a file is.
 
     `defined` are the names of its functions and variables that others see; `variables` all its
@@ -74,8 +72,7 @@ class ExaminedFile:
     """What is to be compiled: the file, with its own ucHeap made the bench's if it had one."""
 
 
-@dataclass(frozen=True)
-class FirstLook:
+class FirstLook(NamedTuple):
     """How far the first steps came on this machine: a step of first_look.c, or `done`."""
 
     step: str = "init"
@@ -170,8 +167,7 @@ def first_look(heap: Path, file: ExaminedFile, how: Sequence[str], macros: Seque
     return FirstLook(steps[-1], said[-1:] == ["sound"], signal_)
 
 
-@dataclass(frozen=True)
-class _Symbols:
+class _Symbols(NamedTuple):
     defined: set[str]
     variables: list[str]
     undefined: set[str]

@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import hashlib
 import shlex
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
+from typing import NamedTuple
 
 from base.files.locks import taking_turns
 from base.files.whole import write_whole
@@ -26,8 +27,7 @@ MOST = 256
 """So many placements move the heap by the 1,024 bytes of the instruction cache."""
 
 
-@dataclass(frozen=True)
-class Placement:
+class Placement(NamedTuple):
     """How much further on the code lies than in the image as it is built.
 
     `heap_bytes` are those of the heap, `rest_bytes`, which are not more, of board, kernel and

@@ -8,7 +8,6 @@ from __future__ import annotations
 import re
 import subprocess
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -105,8 +104,7 @@ BRANCH_TO_SELF = 0xE7FE
 ALIGNED = r"LDM|STM|PUSH|POP|LDRD|STRD|LDREX|STREX|VLD|VST"
 
 
-@dataclass(frozen=True)
-class Batch:
+class Batch(NamedTuple):
     """Cases of one kind that share a code memory and a data memory.
 
     `counted` cases may branch anywhere, so they stop after a number of instructions. All others
@@ -183,8 +181,7 @@ def point_into_data(registers: Opcodes, opcode: int, row: Encoding, random: Rand
 APSR_MASK = np.uint32(0xF80F_0000)
 
 
-@dataclass(frozen=True)
-class Core:
+class Core(NamedTuple):
     """A core by the name that the simulator and GCC give it.
 
     `apsr` has the flags that the core has. With `floats` there are S registers and FPSCR, with

@@ -6,8 +6,8 @@ import re
 import tomllib
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -29,8 +29,7 @@ from quality.differential.batches import (
 from quality.differential.encodings import Opcodes, Random, Rows
 
 
-@dataclass(frozen=True)
-class Divergence:
+class Divergence(NamedTuple):
     """One case that the core and Unicorn end differently.
 
     `fields` has the fields that differ, each with our value and Unicorn's: only `outcome` if one of
@@ -90,8 +89,7 @@ ACCEPTED_FILE = Path(__file__).with_name("divergences.toml")
 SHOWN = 5
 
 
-@dataclass(frozen=True)
-class Accepted:
+class Accepted(NamedTuple):
     """A divergence in which the manual says that Unicorn is wrong.
 
     `encoding` and `fields` are regular expressions. Only `bits` of those fields may differ. If

@@ -17,7 +17,7 @@ from dataclasses import asdict, dataclass, field, replace
 from functools import cached_property, partial
 from itertools import groupby, islice
 from pathlib import Path
-from typing import Any, Literal, get_args
+from typing import Any, Literal, NamedTuple, get_args
 
 import numpy as np
 
@@ -100,8 +100,7 @@ PAIR = "pair"
 """The kind of a double fault: one of any kind, and one of the wire."""
 
 
-@dataclass(frozen=True)
-class Fault:
+class Fault(NamedTuple):
     """A fault by its name: the `number`-th of its kind. Seed and runs tell the rest."""
 
     kind: str

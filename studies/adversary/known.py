@@ -7,10 +7,10 @@ search. firmware/heap/adversary/starts.c has those that are made here as recipes
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import cache
 from itertools import count
 from pathlib import Path
+from typing import NamedTuple
 
 from base import heap_size
 from base.files.documents import open_toml
@@ -27,8 +27,7 @@ _REST_BYTES = [(1 << power) - _HEADER_BYTES for power in range(15, 9, -1)]
 _VICTIM_REQUEST_BYTES = ((8, 16), (16, 24), (24, 32), (72, 120))
 
 
-@dataclass(frozen=True)
-class Split:
+class Split(NamedTuple):
     """Blocks that are split, from the one that lies highest down.
 
     Each of `laps` blocks is freed, and `pieces` smaller ones are allocated in it; then every other

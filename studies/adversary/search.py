@@ -12,7 +12,7 @@ import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal
+from typing import Literal, NamedTuple
 
 import polars as pl
 
@@ -86,8 +86,7 @@ _SLICE_LISTS = 250
 """How many lists are tried at a time: so soon a signal is heard."""
 
 
-@dataclass(frozen=True)
-class Budget:
+class Budget(NamedTuple):
     """When a search ends: after so many lists, or after so many seconds."""
 
     lists: int = sys.maxsize

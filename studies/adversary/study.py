@@ -9,7 +9,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, dataclass, field
 from functools import cache, partial
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 from zipfile import ZIP_DEFLATED, ZipFile, ZipInfo
 
 from analysis.bounds.image import code_bounds
@@ -128,8 +128,7 @@ each scale too: one set of basic blocks may run in many ways, whose order on the
 OnProgress: TypeAlias = Callable[[str, What, Progress], None]
 
 
-@dataclass(frozen=True)
-class Study:
+class Study(NamedTuple):
     """The question. `jobs` searches go on at a time; the rows do not depend on it.
 
     `live_bytes` is the most that may be live where blocks are to be spread.

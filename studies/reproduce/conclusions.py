@@ -11,6 +11,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain, combinations, pairwise, product, starmap
 from math import isnan, nan
+from typing import NamedTuple
 
 from scipy.stats import binomtest, spearmanr
 
@@ -37,8 +38,7 @@ class Conclusion:
     cause: str = ""
 
 
-@dataclass(frozen=True)
-class _Comparison:
+class _Comparison(NamedTuple):
     """Two figures that the claim puts in an order, or equals.
 
     `by_medians` is the verdict that they would have if it did not matter where the code lies.

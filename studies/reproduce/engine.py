@@ -18,7 +18,7 @@ from itertools import product
 from math import isnan, log2, nan
 from operator import add, sub, truediv
 from statistics import fmean, stdev
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import polars as pl
@@ -76,8 +76,7 @@ _OPERATIONS = {
 _CALCULATIONS: Mapping[str, Callable[[float, float], float]] = {"+": add, "-": sub, "/": truediv}
 
 
-@dataclass(frozen=True)
-class Budget:
+class Budget(NamedTuple):
     """The amount to run: 32 seeds of the allocators that a table has, and 8 of every other; cycles
     at 16 placements of the code of the former, and at 1 of the latter.
 

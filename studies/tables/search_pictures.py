@@ -11,8 +11,8 @@ dark page, too.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
 
 from analysis.explain.anatomy import loads
 from base import heap_size
@@ -41,16 +41,14 @@ _LONGEST = "2s"
 _SLOT_BYTES = 8
 
 
-@dataclass(frozen=True)
-class Block:
+class Block(NamedTuple):
     """`size` bytes, as many as were asked for, from `offset` on in the heap's region."""
 
     offset: int
     size: int
 
 
-@dataclass(frozen=True)
-class Search:
+class Search(NamedTuple):
     """The search of one allocator; offsets are bytes from the region's beginning.
 
     `live` and `free` are the blocks before the request, `served` the one that it got. `reads` are
