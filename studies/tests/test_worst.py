@@ -24,7 +24,7 @@ def test_probes_are_those_worked_out_by_hand(allocator: str, target: str, blocks
 def test_instructions_here_grow_by_the_walk_alone(tmp_path: Path) -> None:
     """The walk of first_fit is one loop: every block costs the same, so the line is exact."""
     first = worst.slope(worst.on_host("tree", "first_fit", tmp_path), tmp_path)
-    assert first.blocks == (250, 500, 1000)
+    assert first.blocks == [250, 500, 1000]
     assert first.instructions_per_block == pytest.approx(round(first.instructions_per_block), abs=0.01)
     assert first.instructions_per_block >= 4  # load, compare, branch, next
     page = (ROOT / "docs" / "reference" / "scenarios.md").read_text(encoding="utf-8")
