@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -45,6 +45,8 @@ class Generator(ABC):
 
     FILLS: ClassVar[bool] = False
     """Whether it asks for more than a heap has, on purpose."""
+    OF_64_KIB: ClassVar[Mapping[str, int]] = {}
+    """Parameters that a board with a smaller heap lowers, each with the most that 64 KiB have."""
 
     def __post_init__(self) -> None:
         values: dict[str, int | str] = vars(self)
@@ -65,8 +67,7 @@ class Generator(ABC):
         """The parameters that ask the same question of a board with a smaller heap; none where the
         scenario is the same on every board.
         """
-        del place  # few ask
-        return {}
+        return {name: min(getattr(self, name), place.share(most)) for name, most in self.OF_64_KIB.items()}
 
     def fitted(self, heap_bytes: int, place: Place = LARGE) -> Generator:
         """Itself, as it is run on a board with such a heap, with all that this decides.

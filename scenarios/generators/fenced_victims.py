@@ -9,12 +9,9 @@ from scenarios.errors import ScenarioError
 from scenarios.generator import Generator, Step, block_size
 from scenarios.operations import MAX_SLOTS, Allocate, Call, Free
 from scenarios.parameters import whole
-from scenarios.place import Place
 from scenarios.stimulus import SWEEP_LEAD_TICKS, SWEEP_SPAN_MAX_TICKS
 
 _MAX_DEPTH = (MAX_SLOTS - 1) // 2  # a victim and a spacer each, and one slot for the request
-_DEPTH_OF_64_KIB = 256
-"""A pair for each 256 bytes of a heap. With headers of 16 bytes the usual pair takes 112."""
 
 
 @dataclass(frozen=True)
@@ -31,6 +28,8 @@ class FencedVictims(Generator):
     spacer_bytes: int = block_size()
     request_bytes: int = block_size()
     """Larger than a victim."""
+    OF_64_KIB = {"depth": 256}
+    """A pair for each 256 bytes of a heap. With headers of 16 bytes the usual pair takes 112."""
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -39,9 +38,6 @@ class FencedVictims(Generator):
                 f"request_bytes is {self.request_bytes} and would fit into a freed victim of "
                 f"{self.victim_bytes} bytes; make it larger than victim_bytes."
             )
-
-    def on_small(self, place: Place) -> dict[str, int]:
-        return {"depth": min(self.depth, place.share(_DEPTH_OF_64_KIB))}
 
     @property
     def request_slot(self) -> int:

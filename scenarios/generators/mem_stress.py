@@ -10,10 +10,6 @@ from scenarios.generator import Generator, Step, block_size
 from scenarios.generators.xorshift import Xorshift32
 from scenarios.operations import MAX_ENTRIES, MAX_SLOTS, Allocate, Free
 from scenarios.parameters import whole
-from scenarios.place import Place
-
-_SLOTS_OF_64_KIB = 128
-"""A live block for each 512 bytes of a heap. With a header of 16 bytes the usual one takes 150."""
 
 
 @dataclass(frozen=True)
@@ -41,14 +37,15 @@ class MemStress(Generator):
     medium_max_bytes: int = block_size()
     large_min_bytes: int = block_size()
     large_max_bytes: int = block_size()
+    OF_64_KIB = {"slots": 128}
+    """A live block for each 512 bytes of a heap. With a header of 16 bytes the usual one takes
+    150.
+    """
 
     def __post_init__(self) -> None:
         super().__post_init__()
         if (share := self.small_percent + self.medium_percent) > 100:
             raise ScenarioError(f"small_percent and medium_percent add up to {share}; they share 100.")
-
-    def on_small(self, place: Place) -> dict[str, int]:
-        return {"slots": min(self.slots, place.share(_SLOTS_OF_64_KIB))}
 
     def steps(self) -> Iterator[Step]:
         random = Xorshift32(self.seed)

@@ -8,12 +8,9 @@ from dataclasses import dataclass
 from scenarios.generator import Generator, Step, block_size
 from scenarios.operations import MAX_SLOTS, Allocate, Free
 from scenarios.parameters import whole
-from scenarios.place import Place
 
 FRESH, FRAGMENTED = "fresh", "fragmented"
 _REQUEST = 0
-_FRAGMENTS_OF_64_KIB, _SIZE_OF_64_KIB = 256, 16_384
-"""Pairs of a victim and a spacer, and the largest request beside them."""
 
 
 @dataclass(frozen=True)
@@ -34,12 +31,8 @@ class Sizes(Generator):
     """Free blocks, at most 1,023."""
     victim_bytes: int = block_size()
     spacer_bytes: int = block_size()
-
-    def on_small(self, place: Place) -> dict[str, int]:
-        return {
-            "fragments": min(self.fragments, place.share(_FRAGMENTS_OF_64_KIB)),
-            "size_max_bytes": min(self.size_max_bytes, place.share(_SIZE_OF_64_KIB)),
-        }
+    OF_64_KIB = {"fragments": 256, "size_max_bytes": 16_384}
+    """Pairs of a victim and a spacer, and the largest request beside them."""
 
     def steps(self) -> Iterator[Step]:
         yield from self._all_sizes(FRESH)

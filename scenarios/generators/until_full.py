@@ -13,7 +13,6 @@ from scenarios.generator import Generator, Step, block_size
 from scenarios.generators.xorshift import Xorshift128
 from scenarios.operations import MAX_SLOTS, Allocate, Free
 from scenarios.parameters import choice, whole
-from scenarios.place import Place
 
 _FURTHER_WORDS = (0x1592CFC4, 0xDD0F84FB, 0xB83F159C)
 """Of the crate's state. Its first word is 0x969802F1, the scenarios' seed."""
@@ -43,9 +42,7 @@ class UntilFull(Generator):
     """`stop` ends there; `retry` tries 1 byte first."""
 
     FILLS = True
-
-    def on_small(self, place: Place) -> dict[str, int]:
-        return {"requests": min(self.requests, place.share(MAX_SLOTS))}
+    OF_64_KIB = {"requests": MAX_SLOTS}
 
     def steps(self) -> Iterator[Step]:
         random = Xorshift128((self.seed, *_FURTHER_WORDS))
