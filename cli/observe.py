@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from contextlib import ExitStack
+from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Unpack
@@ -236,11 +236,9 @@ def _pins(as_json: bool, keep: Keep | None, options: Observing, program: BoardOp
                 f"{given}: only a virtual board can be told so, and {resource.name!r} is a real one."
             )
         under_way.on_desk(options.board, clips=pins.clips(checked, resource), options=words)
-        with ExitStack() as stack:
-            wire = None
-            if options.live:
-                which = "both" if options.edges == "auto" else options.edges
-                wire = stack.enter_context(live(Growing(which, resource.board.core_hz, wanted)))
+        which = "both" if options.edges == "auto" else options.edges
+        growing = Growing(which, resource.board.core_hz, wanted)
+        with live(growing) if options.live else nullcontext() as wire:
             results.append(conduct(Pins(replace(request, options=words, wire=wire))))
         show(results[0].folder, as_json)
     return results[0]

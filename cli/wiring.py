@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from dataclasses import asdict
 from pathlib import Path
 
@@ -40,8 +39,7 @@ def command(what: str, board: str | None, svg: Path | None, as_json: bool) -> in
     from cli._desk import WIRING
 
     under_way.on_desk(board)
-    desk = Desk(resource, shown=lambda step: print(f"{step} …", file=sys.stderr, flush=True))
-    (finding,) = WIRING.findings(desk)
+    (finding,) = WIRING.findings(Desk(resource, shown=under_way.tell_step))
     document = {
         "right": finding.state == "right",
         "clips": list(map(asdict, finding.clips)),

@@ -10,7 +10,7 @@ from typing import Any, ClassVar
 from scenarios.errors import ScenarioError
 from scenarios.operations import Allocate, Call, Free
 from scenarios.parameters import whole
-from scenarios.place import LARGE, Place
+from scenarios.place import Place
 
 MAX_BLOCK_BYTES = 65_536  # of one request
 
@@ -69,7 +69,7 @@ class Generator(ABC):
         """
         return {name: min(getattr(self, name), place.share(most)) for name, most in self.OF_64_KIB.items()}
 
-    def fitted(self, heap_bytes: int, place: Place = LARGE) -> Generator:
+    def fitted(self, heap_bytes: int, place: Place) -> Generator:
         """Itself, as it is run on a board with such a heap, with all that this decides.
 
         Raises ScenarioError where no allocator could run it there.

@@ -135,7 +135,7 @@ class _Planned:
     word: str | None
     plan: Plan
     spec: firmware.BuildSpec
-    capture: type[Sigrok] | type[direct.Direct]
+    capture: type[Sigrok | direct.Direct]
 
     @property
     def title(self) -> str:
@@ -161,7 +161,7 @@ def _planned(
             raise CaptureError(refusal)
     plans = [compiled(name, options, board) for name in scenarios]
     names, left_out = fit.choose_for(board, plans, allocators)
-    capture: type[Sigrok] | type[direct.Direct] = direct.Direct if options.capture == "direct" else Sigrok
+    capture: type[Sigrok | direct.Direct] = direct.Direct if options.capture == "direct" else Sigrok
     if options.capture is None and direct.fits(resource, options.records) and not sigrok_cli.is_installed():
         capture = direct.Direct
         left_out = (

@@ -54,7 +54,7 @@ class Recorded(Generator):
         del place
         return {"scale": 0}
 
-    def fitted(self, heap_bytes: int, place: Place = LARGE) -> Recorded:
+    def fitted(self, heap_bytes: int, place: Place) -> Recorded:
         if not self.scale:
             return replace(self, scale=chosen_scale(self._scaling, heap_bytes, place))
         limits = board(place.entries, place.slots(heap_bytes), heap_bytes)
