@@ -35,11 +35,7 @@ def lines(manifest: ObservedManifest) -> list[str]:
     each channel on its periods. The digits follow the resolution.
     """
     decimals = decimals_of(manifest.resolution_ns)
-    places = {
-        name: f"{span.start / manifest.samplerate_hz:.{decimals + 6}f}"
-        for name, span in manifest.longest.items()
-    }
-    rows: list[tuple[str, ...]] = [(UNIT, "n", *_SHOWN, "longest at (s)" if places else "")]
+    rows: list[tuple[str, ...]] = [(UNIT, "n", *_SHOWN, "longest at (s)" if manifest.longest else "")]
     for title, part in (
         (", width", manifest.widths_ns),
         (", begin to begin", manifest.intervals_ns),
@@ -50,8 +46,9 @@ def lines(manifest: ObservedManifest) -> list[str]:
             values = [getattr(summary, statistic) for statistic in _SHOWN]
             *others, greatest = ("-" if value is None else digits(value, decimals) for value in values)
             row = f"{name}{title}"
-            cells = (f"{summary.n:,}", *others, summary.at_least + greatest, places.get(row, ""))
-            rows.append((row, *cells))
+            span = manifest.longest.get(row)
+            place = f"{span.start / manifest.samplerate_hz:.{decimals + 6}f}" if span else ""
+            rows.append((row, f"{summary.n:,}", *others, summary.at_least + greatest, place))
     widest = max(22, *(len(first) for first, *_ in rows))
     table = [
         (f"{first:<{widest}}" + "".join(f"{cell:>16}" for cell in cells)).rstrip() for first, *cells in rows

@@ -1,4 +1,6 @@
-"""What a generator is: a frozen dataclass of parameters that lists the steps of a scenario."""
+"""What a generator is: a frozen dataclass of parameters that lists the steps of a scenario. All
+that the file of one needs is here.
+"""
 
 from __future__ import annotations
 
@@ -8,9 +10,23 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from scenarios.errors import ScenarioError
-from scenarios.operations import Allocate, Call, Free
-from scenarios.parameters import whole
+from scenarios.operations import MAX_ENTRIES, MAX_SLOTS, Allocate, Call, Free
+from scenarios.parameters import choice, file_name, whole
 from scenarios.place import Place
+
+__all__ = [
+    "MAX_ENTRIES",
+    "MAX_SLOTS",
+    "Allocate",
+    "Call",
+    "Free",
+    "Place",
+    "ScenarioError",
+    "choice",
+    "file_name",
+    "whole",
+]
+"""Beside what is declared here."""
 
 MAX_BLOCK_BYTES = 65_536  # of one request
 

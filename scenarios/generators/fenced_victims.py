@@ -5,10 +5,17 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from scenarios.errors import ScenarioError
-from scenarios.generator import Generator, Step, block_size
-from scenarios.operations import MAX_SLOTS, Allocate, Call, Free
-from scenarios.parameters import whole
+from scenarios.generator import (
+    MAX_SLOTS,
+    Allocate,
+    Call,
+    Free,
+    Generator,
+    ScenarioError,
+    Step,
+    block_size,
+    whole,
+)
 from scenarios.stimulus import SWEEP_LEAD_TICKS, SWEEP_SPAN_MAX_TICKS
 
 _MAX_DEPTH = (MAX_SLOTS - 1) // 2  # a victim and a spacer each, and one slot for the request

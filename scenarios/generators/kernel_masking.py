@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from scenarios.generator import Step
+from scenarios.generator import Step, whole
 from scenarios.generators.fenced_victims import Rounds
 from scenarios.operations import KERNEL_CALLS
-from scenarios.parameters import whole
 
 
 @dataclass(frozen=True)

@@ -5,12 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from scenarios.errors import ScenarioError
-from scenarios.generator import Step
+from scenarios.generator import Allocate, Call, Free, Place, ScenarioError, Step, whole
 from scenarios.generators.fenced_victims import FencedVictims
-from scenarios.operations import Allocate, Call, Free
-from scenarios.parameters import whole
-from scenarios.place import Place
 from scenarios.stimulus import SWEEP_LEAD_TICKS, SWEEP_SPAN_MAX_TICKS
 
 EMPTY = "empty"

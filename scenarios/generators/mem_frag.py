@@ -5,10 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from scenarios.generator import Step
+from scenarios.generator import Allocate, Free, Step, whole
 from scenarios.generators.fenced_victims import FencedVictims
-from scenarios.operations import Allocate, Free
-from scenarios.parameters import whole
 
 
 @dataclass(frozen=True)

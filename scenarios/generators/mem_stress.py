@@ -5,11 +5,18 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from scenarios.errors import ScenarioError
-from scenarios.generator import Generator, Step, block_size
+from scenarios.generator import (
+    MAX_ENTRIES,
+    MAX_SLOTS,
+    Allocate,
+    Free,
+    Generator,
+    ScenarioError,
+    Step,
+    block_size,
+    whole,
+)
 from scenarios.generators.xorshift import Xorshift32
-from scenarios.operations import MAX_ENTRIES, MAX_SLOTS, Allocate, Free
-from scenarios.parameters import whole
 
 
 @dataclass(frozen=True)

@@ -13,11 +13,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import count, product
 
-from scenarios.errors import ScenarioError
-from scenarios.generator import Generator, Step, block_size
+from scenarios.generator import Allocate, Free, Generator, ScenarioError, Step, block_size, choice, whole
 from scenarios.generators.xorshift import Xorshift32
-from scenarios.operations import Allocate, Free
-from scenarios.parameters import choice, whole
 
 _PROFILES = ("small", "huge", "hybrid")
 _MOST_TICKS = 1_000_000

@@ -9,11 +9,8 @@ from pathlib import Path
 
 from base.heap_size import DEFAULT_BYTES
 from scenarios import trace as scenarios_trace
-from scenarios.errors import ScenarioError
-from scenarios.generator import Generator, Step
-from scenarios.operations import Allocate, Free
-from scenarios.parameters import file_name, whole
-from scenarios.place import LARGE, Place
+from scenarios.generator import Allocate, Free, Generator, Place, ScenarioError, Step, file_name, whole
+from scenarios.place import LARGE
 from scenarios.scaling import Scaling, board
 from scenarios.trace import ALLOCATE, FREE, Trace
 

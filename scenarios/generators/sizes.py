@@ -5,9 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from scenarios.generator import Generator, Step, block_size
-from scenarios.operations import MAX_SLOTS, Allocate, Free
-from scenarios.parameters import whole
+from scenarios.generator import MAX_SLOTS, Allocate, Free, Generator, Step, block_size, whole
 
 FRESH, FRAGMENTED = "fresh", "fragmented"
 _REQUEST = 0

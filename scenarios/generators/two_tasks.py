@@ -6,9 +6,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from scenarios.generator import Step
+from scenarios.generator import Call, Step
 from scenarios.generators.fenced_victims import Rounds
-from scenarios.operations import Call
 
 
 @dataclass(frozen=True)

@@ -9,10 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from scenarios.generator import Generator, Step, block_size
+from scenarios.generator import MAX_SLOTS, Allocate, Free, Generator, Step, block_size, choice, whole
 from scenarios.generators.xorshift import Xorshift128
-from scenarios.operations import MAX_SLOTS, Allocate, Free
-from scenarios.parameters import choice, whole
 
 _FURTHER_WORDS = (0x1592CFC4, 0xDD0F84FB, 0xB83F159C)
 """Of the crate's state. Its first word is 0x969802F1, the scenarios' seed."""
@@ -46,16 +44,13 @@ class UntilFull(Generator):
 
     def steps(self) -> Iterator[Step]:
         random = Xorshift128((self.seed, *_FURTHER_WORDS))
+        stops = self.after_refusal == "stop"
         for slot in range(self.requests):
-            yield from self._request(slot, random)
+            size = self.size_min_bytes + random.next() % (self.size_max_bytes - self.size_min_bytes + 1)
+            # As there, of the second number only the lowest byte is used.
+            align_log2 = random.next() % 256 % self.alignments if self.alignments > 1 else 0
+            yield Step(Allocate(slot, size, align_log2=align_log2, last_if_refused=stops), "allocate")
+            if not stops:
+                yield Step(Allocate(slot, _RETRIED_BYTES, retry=True, last_if_refused=True), "allocate")
         for slot in reversed(range(self.requests)):
             yield Step(Free(slot), "free")
-
-    def _request(self, slot: int, random: Xorshift128) -> Iterator[Step]:
-        size = self.size_min_bytes + random.next() % (self.size_max_bytes - self.size_min_bytes + 1)
-        # As there, of the second number only the lowest byte is used.
-        align_log2 = random.next() % 256 % self.alignments if self.alignments > 1 else 0
-        stops = self.after_refusal == "stop"
-        yield Step(Allocate(slot, size, align_log2=align_log2, last_if_refused=stops), "allocate")
-        if not stops:
-            yield Step(Allocate(slot, _RETRIED_BYTES, retry=True, last_if_refused=True), "allocate")

@@ -12,10 +12,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 
-from scenarios.errors import ScenarioError
-from scenarios.generator import Generator, Step
-from scenarios.operations import Allocate, Free
-from scenarios.parameters import choice, whole
+from scenarios.generator import Allocate, Free, Generator, ScenarioError, Step, choice, whole
 
 _LIST_BYTES, _LIST_REQUEST_BYTES = 40, 56
 """Both of one class in seglist (33 to 64) and of one bin in half_fit_cstm (32 to 63)."""
