@@ -70,8 +70,10 @@ def setup(marked: Marked | None = None, core_hz: int = CORE_HZ) -> str:
             ]
         lines.append(f"channels={len(signals)}")
         for channel, signal in enumerate(signals):
-            lines.append(rf"channel{channel}\assigned_signal_name={signal}")
-            lines.append(rf"channel{channel}\initial_pin_state={_SAME_AS_SAMPLE_0}")
+            lines += [
+                rf"channel{channel}\assigned_signal_name={signal}",
+                rf"channel{channel}\initial_pin_state={_SAME_AS_SAMPLE_0}",
+            ]
     if marked:
         span_s = marked.end_s - marked.begin_s
         first_s = max(marked.begin_s - span_s * Fraction(_MARGIN), Fraction(0))

@@ -54,12 +54,9 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 def pytest_assertrepr_compare(op: str, left: object, right: object) -> list[str] | None:
     """The story of a figure, below a comparison that failed."""
-    stories = [line for side in (left, right) if (story := _story(side)) for line in story]
+    figures = [side.of for side in (left, right) if isinstance(side, Cycles | Nanoseconds)]
+    stories = [line for figure in figures for line in figure.story()]
     return [f"{_shown(left)} {op} {_shown(right)}", *stories] if stories else None
-
-
-def _story(value: object) -> list[str]:
-    return value.of.story() if isinstance(value, Cycles | Nanoseconds) else []
 
 
 def _shown(value: object) -> str:

@@ -90,7 +90,13 @@ def run(
             left_s = under_way.time_left_s(began_s, made, len(runs) - number + 1)
             part = Part(number, len(runs), left_s)
             tell = partial(_tell_step, shown, f"{under_way.place(*part)}: {run.title}")
-            request = _request(run, images[run.spec.folder], runs_folder, options, part, tell)
+            request = run.request(
+                image=images[run.spec.folder],
+                runs=runs_folder,
+                progress=tell,
+                live=partial(_tell_operations, tell),
+                part=part,
+            )
             try:
                 if options.stored and (stored := _stored(request)):
                     results.append(stored)
@@ -128,19 +134,14 @@ def _tell_operations(tell: Tell, so_far: SoFar) -> None:
 
 @dataclass(frozen=True)
 class _Planned:
-    """A run: what is run on which board, by its word on the command line, the image that it needs,
-    and who captures.
+    """A run: its title for a reader, the image that it needs, who captures, and what is asked of
+    them, as far as it is known before.
     """
 
-    word: str | None
-    plan: Plan
+    title: str
     spec: firmware.BuildSpec
     capture: type[Sigrok | direct.Direct]
-
-    @property
-    def title(self) -> str:
-        """The run for a reader."""
-        return f"{self.plan.name} on {self.spec.name}"
+    request: partial[RunRequest]
 
 
 def _planned(
@@ -183,7 +184,25 @@ def _planned(
             optimization=OPTIMIZATIONS[optimise],
             board=board.word,
         )
-        yield _Planned(word, plan, spec, capture)
+        request = partial(
+            RunRequest,
+            plan,
+            board=word,
+            samplerate_hz=options.samplerate_hz,
+            duration_s=options.duration_s,
+            records=options.records,
+            ignore_glitches=options.ignore_glitches,
+            bounds=bounds_of,
+            memory=memory_of_run,
+            options=(
+                *([] if spec.art else ["art off"]),
+                *spec.other_lock,
+                *spec.other_optimization,
+                *spec.turned_knobs,
+                *([f"heap {options.heap_bytes}"] if options.heap_bytes is not None else []),
+            ),
+        )
+        yield _Planned(f"{plan.name} on {spec.name}", spec, capture, request)
 
 
 def _images(
@@ -205,40 +224,6 @@ def _images(
         finally:
             at_a_time.shutdown(wait=False, cancel_futures=True)
     return images
-
-
-def _request(
-    run: _Planned,
-    image: firmware.FirmwareImage,
-    runs_folder: Path,
-    options: RunOptions,
-    part: Part,
-    tell: Tell,
-) -> RunRequest:
-    """What is asked of who captures."""
-    spec = run.spec
-    return RunRequest(
-        run.plan,
-        image,
-        board=run.word,
-        samplerate_hz=options.samplerate_hz,
-        runs=runs_folder,
-        duration_s=options.duration_s,
-        records=options.records,
-        ignore_glitches=options.ignore_glitches,
-        bounds=bounds_of,
-        memory=memory_of_run,
-        progress=tell,
-        live=partial(_tell_operations, tell),
-        part=part,
-        options=(
-            *([] if spec.art else ["art off"]),
-            *spec.other_lock,
-            *spec.other_optimization,
-            *spec.turned_knobs,
-            *([f"heap {options.heap_bytes}"] if options.heap_bytes is not None else []),
-        ),
-    )
 
 
 def _measure_placements(
