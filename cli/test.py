@@ -33,15 +33,15 @@ State = Literal["passed", "failed", "skipped"]
 @option("--all", "everything", "also the tests that take long")
 def command(room: tuple[str, ...], everything: bool) -> int:
     """Run the checks of the project, or those of the given rooms."""
-    failed = []
-    states: Counter[State] = Counter()
+    outcomes = []
     for outcome in side_by_side(chosen(room, everything), again=everything or bool(room)):
         title = f"{outcome.check.name}: {outcome.state} ({outcome.seconds:.0f} s)"
         print(f"\n== {title}\n{outcome.output}".rstrip(), flush=True)
-        states[outcome.state] += 1
-        failed += [outcome.check.name] if outcome.state == "failed" else []
+        outcomes.append(outcome)
+    failed = [f"failed: {outcome.check.name}" for outcome in outcomes if outcome.state == "failed"]
+    states = Counter(outcome.state for outcome in outcomes)
     counts = ", ".join(f"{number} {state}" for state, number in states.items())
-    print("", *(f"failed: {name}" for name in failed), f"checks: {counts}", sep="\n", flush=True)
+    print("", *failed, f"checks: {counts}", sep="\n", flush=True)
     return int(bool(failed))
 
 

@@ -78,11 +78,15 @@ def setup(marked: Marked | None = None, core_hz: int = CORE_HZ) -> str:
         span_s = marked.end_s - marked.begin_s
         first_s = max(marked.begin_s - span_s * Fraction(_MARGIN), Fraction(0))
         lines += [
-            *("", "[view0]"),
+            "",
+            "[view0]",
             f"scale={float(span_s) * (1 + 2 * _MARGIN) / _SHOWN_PIXELS!r}",
             f"offset={timestamp(first_s)}",
             f"v_offset={-_ABOVE_PIXELS}",
-            *("", "[meta_obj0]", "type=selection", "assoc_view=0"),
+            "",
+            "[meta_obj0]",
+            "type=selection",
+            "assoc_view=0",
             f"start_time={timestamp(marked.begin_s)}",
             f"end_time={timestamp(marked.end_s)}",
         ]

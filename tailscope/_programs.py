@@ -157,12 +157,17 @@ class Masks(Measured):
         """
         if kind is not None and kind not in KINDS:
             raise Error(f"There is no kind {kind!r} of interval; choose {', '.join(KINDS)}.")
-        rows = [row for row in self.worst if _is(row.kind, row.level, kind, level)]
+
+        def counts(of_kind: str, of_level: int | None) -> bool:
+            of_any = of_kind in _OF_INTERRUPTS if kind is None else of_kind == kind
+            return of_any and level in (None, of_level)
+
+        rows = [row for row in self.worst if counts(row.kind, row.level)]
         nothing = Interval(name=kind or "longest", ns=0.0, cycles=0, kind=kind or "any", level=level)
         longest = next(iter(rows), nothing)
         for row in self.document["open"]:
             lasted = self.cycles - row["begin_cycle"] - row["asleep_cycles"]
-            if _is(row["kind"], row["level"], kind, level) and lasted > longest.plain_cycles:
+            if counts(row["kind"], row["level"]) and lasted > longest.plain_cycles:
                 self._refuse(
                     f"{row['name']}, raised by {Place(**row['begin'])}, was still open at the end, "
                     f"{lasted:,} cycles awake later."
@@ -213,11 +218,6 @@ def ask_program(command: str, elf: FilePath, words: Mapping[str, object]) -> Doc
     names = {"start": "from", "sections": "section"}
     typed = options(**{names.get(name, name): value for name, value in words.items()})
     return ask(command, *typed, "--json", "--", fspath(elf))
-
-
-def _is(kind: str, level: int | None, asked_kind: str | None, asked_level: int | None) -> bool:
-    of_kind = kind in _OF_INTERRUPTS if asked_kind is None else kind == asked_kind
-    return of_kind and asked_level in (None, level)
 
 
 class Cause(Row):

@@ -58,6 +58,17 @@ def option(*words: Any, **settings: object) -> Decorator:
     return cloup.option(*names, **all_settings)
 
 
+def together(*decorators: Decorator) -> Decorator:
+    """Several options as one; in help they stand in this order."""
+
+    def add(function: Callable[..., Any]) -> Any:
+        for decorator in reversed(decorators):
+            function = decorator(function)
+        return function
+
+    return add
+
+
 def argument(*words: Any, **settings: object) -> Decorator:
     """A word of a command: its name, its kind, which may be left out, and its help."""
     names, all_settings = _read(words, settings)

@@ -7,12 +7,11 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from base.files.whole import write_bytes
-from cli.shell.declare import Decorator, Function, json_option, option, packed
+from cli.shell.declare import json_option, option, packed, together
 from cli.shell.project import project
 from cli.shell.values import FILE, OUTPUT, OUTPUT_OR_STDOUT, STDOUT, OptionError, Value
 
@@ -191,7 +190,8 @@ _OF_RUNS = (
         "a table to write for a comment on a change; - prints it alone",
     ),
 )
-_OF_PROGRAMS = (
+_PACKED = (json_option, packed(Judging, "judging"))
+judging = together(
     *_OF_RUNS,
     option(
         "--allow",
@@ -200,19 +200,10 @@ _OF_PROGRAMS = (
         "polling (a program that ends so); several with commas",
     ),
     option("--bencher", "bencher_file", OUTPUT, "the cycles to write in Bencher's metric format, for charts"),
+    *_PACKED,
 )
-
-
-def _with(options: Sequence[Decorator], function: Function) -> Function:
-    made: Function = json_option(packed(Judging, "judging")(function))
-    for add in reversed(options):
-        made = add(made)
-    return made
-
-
-judging = partial(_with, _OF_PROGRAMS)
 """Gives a command about a program these options and --json. The function gets them as one Judging,
 `judging`.
 """
-judging_runs = partial(_with, _OF_RUNS)
+judging_runs = together(*_OF_RUNS, *_PACKED)
 """The same for a command about runs."""

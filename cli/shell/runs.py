@@ -244,8 +244,13 @@ def _stored(request: RunRequest) -> RunResult | None:
     samplerate_hz = request.samplerate_hz or request.resource.analyzer.samplerate_hz
     stimulus = request.planned.stimulus
     settings = (
-        *(request.name.board, request.image.sha256, f"{request.plan.image_crc32:08X}"),
-        *(stimulus.mode, stimulus.period_ticks, request.records, samplerate_hz),
+        request.name.board,
+        request.image.sha256,
+        f"{request.plan.image_crc32:08X}",
+        stimulus.mode,
+        stimulus.period_ticks,
+        request.records,
+        samplerate_hz,
     )
     folders = request.runs.glob(f"*Z-{request.plan.name}-{request.image.allocator}*")
     for folder in sorted(folders, reverse=True):
@@ -254,8 +259,13 @@ def _stored(request: RunRequest) -> RunResult | None:
         except RunError:
             continue
         if run.complete and settings == (
-            *(run.board, run.firmware.elf_sha256, run.image_crc32),
-            *(run.stimulus.mode, run.stimulus.period_ticks, run.records, run.samplerate_hz),
+            run.board,
+            run.firmware.elf_sha256,
+            run.image_crc32,
+            run.stimulus.mode,
+            run.stimulus.period_ticks,
+            run.records,
+            run.samplerate_hz,
         ):
             return RunResult(folder, run.verdict, tuple(run.reasons))
     return None

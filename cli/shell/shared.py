@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from cli.shell.declare import option
+from cli.shell.declare import option, together
 from cli.shell.values import (
     ALLOCATORS,
     BEGIN,
@@ -29,7 +28,6 @@ from cli.shell.values import (
 if TYPE_CHECKING:
     from base.run_folder.manifest import Optimization
 
-Command = Callable[..., Any]
 
 RECORDS = ("uart", "rtt")
 """As scenarios.operations has them, which takes a while to load."""
@@ -125,7 +123,7 @@ trace = option(
 )
 
 
-_OF_PROGRAM = (
+own_program = together(
     option(
         "--chip",
         "the chip of the program, such as stm32f411re, or a table of one; stm32f401re when not given",
@@ -155,14 +153,7 @@ _OF_PROGRAM = (
         multiple=True,
     ),
 )
-
-
-def own_program(command: Command) -> Command:
-    """The options of somebody's own program on the virtual board (simulator.program)."""
-    for add in reversed(_OF_PROGRAM):
-        command = add(command)
-    return command
-
+"""The options of somebody's own program on the virtual board (simulator.program)."""
 
 OPTIMIZATIONS: dict[str, Optimization] = {"-O1": "1", "-O2": "2", "-O3": "3", "-Os": "s"}
 """By GCC's option what a run calls it."""
