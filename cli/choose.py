@@ -16,7 +16,6 @@ if TYPE_CHECKING:
 
 _USUAL = ("mem_frag", "mem_stress")
 """First what is built to be long: what fails there needs no other run."""
-_NS = 1e9
 _MODEL = "The cycles are those of the virtual board (docs/reference/timing.md)."
 
 
@@ -80,7 +79,7 @@ def command(
         raise OptionError("Give scenarios or --trace FILE: a trace is replayed by `recorded` alone.")
     word = f"virtual:{board}" if board in boards.names() else board
     scenarios = name or (("recorded",) if trace else _USUAL)
-    limit_ns = limit_s * _NS
+    limit_ns = limit_s * 1e9
     start.need("scipy")
     with under_way.stoppable([], "the runs that are over are stored: run it again"):
         under_way.on_desk(word)

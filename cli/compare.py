@@ -30,14 +30,14 @@ def command(a: Path, b: tuple[Path, ...], by: str | None, output: Path | None, a
 
     if by is None and len(b) != 1:
         raise CompareError("Give two runs, or two folders of runs; --by board takes any number.")
+    if output:
+        from dashboards import compare as pages
     if by == "board":
         from analysis.compare import boards
 
         with under_way.shown() as tell:
             across = boards.across((a, *b), tell)
         if output:
-            from dashboards import compare as pages
-
             pages.sheet_of_boards(across).write(output)
         answer(as_json, lambda: boards.as_json(across), lambda: boards.as_text(across), page=output)
         return 0
@@ -47,8 +47,6 @@ def command(a: Path, b: tuple[Path, ...], by: str | None, output: Path | None, a
     with under_way.shown() as tell:
         comparison = compared.compare(a, b[0], tell)
     if output:
-        from dashboards import compare as pages
-
         pages.sheet(comparison).write(output)
     answer(as_json, lambda: compared.as_json(comparison), lambda: as_text(comparison), page=output)
     return EXIT_STATUS[comparison.status]

@@ -40,16 +40,19 @@ def command(what: str, board: str | None, svg: Path | None, as_json: bool) -> in
 
     under_way.on_desk(board)
     (finding,) = WIRING.findings(Desk(resource, shown=under_way.tell_step))
-    document = {
-        "right": finding.state == "right",
-        "clips": list(map(asdict, finding.clips)),
-        "remedies": list(finding.remedies),
-    }
     # A line for each clip; what to do, or that nothing is.
     rows = [
         (clip.input, clip.channel, clip.state, f"sees {' and '.join(clip.sees) or 'none'}")
         for clip in finding.clips
     ]
-    lines = [*columns(rows), "", *(finding.remedies or (finding.words,))]
-    answer(as_json, lambda: document, lambda: "\n".join(lines))
-    return int(finding.state != "right")
+    right = finding.state == "right"
+    answer(
+        as_json,
+        lambda: {
+            "right": right,
+            "clips": list(map(asdict, finding.clips)),
+            "remedies": list(finding.remedies),
+        },
+        lambda: "\n".join([*columns(rows), "", *(finding.remedies or (finding.words,))]),
+    )
+    return int(not right)

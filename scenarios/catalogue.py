@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
-from types import MappingProxyType
 
 from base.microseconds import seconds_of
 from base.tell import Tell
@@ -15,7 +14,6 @@ from scenarios.scenario import Scenario, read
 from scenarios.stimulus import override
 
 _FOLDER = Path(__file__).parent
-_NOTHING: Mapping[str, str | int] = MappingProxyType({})
 
 
 def names() -> tuple[str, ...]:
@@ -25,7 +23,7 @@ def names() -> tuple[str, ...]:
 
 def load(
     name: str,
-    overrides: Mapping[str, str | int] = _NOTHING,
+    overrides: Mapping[str, str | int] = {},
     seed: int | None = None,
     stimulus: str | None = None,
     heap_bytes: int | None = None,
