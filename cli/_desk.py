@@ -55,11 +55,10 @@ class Check:
         wrong, odd = (
             [finding for finding in findings if finding.state == state] for state in ("wrong", "odd")
         )
-        keeping = f"{len(wrong)} of {len(findings)} findings keep the bench from running."
         return Finding(
             self.key,
             "wrong" if wrong else "odd" if odd else "right",
-            keeping if wrong else self.well,
+            f"{len(wrong)} of {len(findings)} findings keep the bench from running." if wrong else self.well,
             tuple(f"{finding.subject}: {finding.words}" for finding in (*wrong, *odd)),
             tuple(Figure(finding.subject, finding.words) for finding in findings if finding.state == "right"),
         )

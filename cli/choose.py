@@ -81,7 +81,7 @@ def command(
     scenarios = name or (("recorded",) if trace else _USUAL)
     limit_ns = limit_s * 1e9
     start.need("scipy")
-    with under_way.stoppable([], "the runs that are over are stored: run it again"):
+    with under_way.stoppable("the runs that are over are stored: run it again"):
         under_way.on_desk(word)
         resource = read_bench().board(word)
         options = shared.RunOptions(

@@ -57,7 +57,7 @@ def command(board: str | None, rate_s: float | None, output: Path, runs: Path, a
     under_way.on_desk(board)
     usual_s = RATE_S if resource.is_real else RATE_OF_EMULATED_S
     results: list[Result] = []
-    with under_way.stoppable((), "what was found until then is kept"), under_way.shown() as shown:
+    with under_way.stoppable("what was found until then is kept"), under_way.shown() as shown:
         desk = Desk(resource, board or resource.name, runs, rate_s or usual_s, shown)
         try:
             for result in walk(desk):
@@ -95,7 +95,7 @@ def command(board: str | None, rate_s: float | None, output: Path, runs: Path, a
             page.write(bring_up, output)
             document = json.dumps(bring_up.as_json(), indent=2)
             write_bytes(output.with_suffix(".json"), f"{document}\n".encode())
-            names = (resource.loader.serial_number,)
-            folder = make_parcel(output, desk.folders[-1] if desk.folders else None, names)
+            last = desk.folders[-1] if desk.folders else None
+            folder = make_parcel(output, last, (resource.loader.serial_number,))
     print(document if as_json else f"\n{bring_up.verdict}\npage: {output}\nto send: {folder}")
     return int(not bring_up.whole)

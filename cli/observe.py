@@ -207,7 +207,7 @@ def _pins(as_json: bool, keep: Keep | None, options: Observing, program: BoardOp
     from simulator.program import user_program
 
     results: list[RunResult] = []
-    with under_way.stoppable(results, "nothing was recorded"):
+    with under_way.stoppable("nothing was recorded", results):
         resource = read_bench().board(options.board)
         checked = pins.check_pins(options.channels, resource)
         wanted = _questions(options)

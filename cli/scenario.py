@@ -119,7 +119,7 @@ def run(
 
     start.need("plotly", "scipy")
     results: list[RunResult] = []
-    with under_way.stoppable(results, "no run was recorded"):
+    with under_way.stoppable("no run was recorded", results):
         under_way.on_desk(*options.boards)
         results += runs.run(scenarios, allocators, runs_folder or RUNS, options)
 

@@ -95,8 +95,9 @@ def side_by_side(checks: Sequence[Check], slots: int | None = None, again: bool 
                 running.add(pool.submit(_outcome, check, lacking, again))
             ended, running = wait(running, return_when=FIRST_COMPLETED)
             for future in ended:
-                states[future.result().check.name] = future.result().state
-                yield future.result()
+                outcome = future.result()
+                states[outcome.check.name] = outcome.state
+                yield outcome
 
 
 def _outcome(check: Check, lacking: Sequence[str], again: bool) -> Outcome:

@@ -136,8 +136,13 @@ def of_steps(name: str, steps: Iterable[Step], seed: int | None = None) -> Trace
         try:
             if isinstance(operation, Allocate):
                 alignment = 1 << operation.align_log2 if operation.align_log2 else 0
-                last = operation.last_if_refused
-                builder.allocate(operation.id, operation.size, alignment, retry=operation.retry, last=last)
+                builder.allocate(
+                    operation.id,
+                    operation.size,
+                    alignment,
+                    retry=operation.retry,
+                    last=operation.last_if_refused,
+                )
             elif isinstance(operation, Free):
                 builder.free(operation.id)
         except ScenarioError as error:

@@ -56,7 +56,7 @@ def compiled(name: str, options: RunOptions, board: boards.Board) -> Plan:
         name,
         {**options.parameters, **recorded(options.trace, options.scale)},
         seed=options.seed,
-        stimulus=options.stimulus,
+        stimulus=words,
         heap_bytes=options.heap_bytes,
         tell=under_way.tell,
         core_hz=board.core_hz,
@@ -165,8 +165,7 @@ def _planned(
     capture: type[Sigrok | direct.Direct] = direct.Direct if options.capture == "direct" else Sigrok
     if options.capture is None and direct.fits(resource, options.records) and not sigrok_cli.is_installed():
         capture = direct.Direct
-        left_out = (
-            *left_out,
+        left_out += (
             "sigrok-cli is not installed: the virtual board hands over its edges itself, with the same "
             "results. Install sigrok-cli and PulseView to see the captures there.",
         )

@@ -43,9 +43,15 @@ Tab completes commands, options and names: eval "$(./lab completion bash)".
 def lab() -> click.Group:
     """The command that all others stand under."""
     root = group(cli.__name__, help=_HELP, epilog=_EPILOG)
-    names = ["-V", "--version"]
     root.params.append(
-        click.Option(names, is_flag=True, is_eager=True, expose_value=False, hidden=True, callback=_version)
+        click.Option(
+            ["-V", "--version"],
+            is_flag=True,
+            is_eager=True,
+            expose_value=False,
+            hidden=True,
+            callback=_version,
+        )
     )
     return root
 

@@ -102,7 +102,7 @@ def tell_step(step: str) -> None:
 
 
 @contextmanager
-def stoppable(results: Sequence[RunResult], nothing: str) -> Iterator[None]:
+def stoppable(nothing: str, results: Sequence[RunResult] = ()) -> Iterator[None]:
     """A signal ends the command in order. That of signals.Stopped names the folder of the last of
     `results` as they are by then, or says `nothing`.
     """

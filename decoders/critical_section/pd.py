@@ -153,8 +153,12 @@ class Decoder(srd.Decoder):
         text = self.texts(width)
         flags = 0
         label = '' if operation == NO_OPERATION else '#%d: ' % operation
-        kind = ANN_CRIT if channel == CRIT else ANN_OP
-        self.put(start, self.samplenum, self.out_ann, [kind, [label + text[0]] + text[1:]])
+        self.put(
+            start,
+            self.samplenum,
+            self.out_ann,
+            [ANN_CRIT if channel == CRIT else ANN_OP, [label + text[0]] + text[1:]],
+        )
         if channel == CRIT and width > self.longest:
             self.longest = width
             flags |= FLAG_LONGEST
@@ -165,8 +169,12 @@ class Decoder(srd.Decoder):
             flags |= FLAG_OVER_LIMIT
             words = ['Longer than %d cycles' % limit, 'Long']
             self.put(start, self.samplenum, self.out_ann, [ANN_WARNING, words])
-        row = ROW.pack(channel, flags, 0, operation, start, self.samplenum)
-        self.put(start, self.samplenum, self.out_binary, [0, row])
+        self.put(
+            start,
+            self.samplenum,
+            self.out_binary,
+            [0, ROW.pack(channel, flags, 0, operation, start, self.samplenum)],
+        )
 
     def cycles(self, width):
         return round(width * self.options['core_hz'] / self.samplerate, 1)

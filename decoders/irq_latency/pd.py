@@ -195,10 +195,18 @@ class Decoder(srd.Decoder):
             flags |= FLAG_OVER_LIMIT
             words = ['%s later than %d cycles' % (wait.name, limit), 'Late']
             self.put(stimulus, self.samplenum, self.out_ann, [ANN_WARNING, words])
-        row = ROW.pack(wait.number, flags, 0, merged, stimulus, self.samplenum)
-        seen = 3 * wait.number + (HIT if flags & FLAG_HIT else CLEAR)
-        self.put(stimulus, self.samplenum, self.out_ann, [seen, self.texts(width, merged)])
-        self.put(stimulus, self.samplenum, self.out_binary, [0, row])
+        self.put(
+            stimulus,
+            self.samplenum,
+            self.out_ann,
+            [3 * wait.number + (HIT if flags & FLAG_HIT else CLEAR), self.texts(width, merged)],
+        )
+        self.put(
+            stimulus,
+            self.samplenum,
+            self.out_binary,
+            [0, ROW.pack(wait.number, flags, 0, merged, stimulus, self.samplenum)],
+        )
 
     def lengthen(self, wait, stimulus):
         '''How long the wait is; tells of it if it is the longest so far.'''

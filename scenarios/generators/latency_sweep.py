@@ -43,8 +43,8 @@ class LatencySweep(FencedVictims):
     """The sweep's length over the empty section; longer than it, and odd."""
 
     def on_small(self, place: Place) -> dict[str, int]:
-        longer = max(self.empty_cycles, _EMPTY_CYCLES_WITHOUT_CACHE)
-        return {**super().on_small(place), "empty_cycles": longer}
+        cycles = max(self.empty_cycles, _EMPTY_CYCLES_WITHOUT_CACHE)
+        return super().on_small(place) | {"empty_cycles": cycles}
 
     def __post_init__(self) -> None:
         super().__post_init__()
