@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
 from itertools import groupby, zip_longest
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import capstone
 import capstone.arm
@@ -133,13 +133,14 @@ _LOADS = {"ldr": 4, "ldrd": 8, "ldrh": 2, "ldrb": 1, "ldrsh": 2, "ldrsb": 1}
 Registers = Mapping[str, int]
 
 
-def loads(replayed: Replay) -> Iterator[tuple[int, int]]:
-    """When each load of the trace began, and from which address, by the registers before it.
+def loads(trace: list[dict[str, Any]], heap: State, begin: State) -> Iterator[tuple[int, int]]:
+    """When each load of a trace began, and from which address, by the registers before it. The
+    trace goes on from `begin`, and memory is as in `heap`.
 
     One counts only if its register then holds what lay there before the sample. So a load whose
     condition failed is left out, and one of a word that was written since.
     """
-    held = dict(replayed.begin.registers)
+    held = dict(begin.registers)
     decoder = capstone.Cs(capstone.CS_ARCH_ARM, capstone.CS_MODE_THUMB | capstone.CS_MODE_MCLASS)
     decoder.detail = True
 
@@ -148,12 +149,12 @@ def loads(replayed: Replay) -> Iterator[tuple[int, int]]:
         """A search executes the same instructions many times."""
         return list(decoder.disasm(encoded(opcode), pc, 1))
 
-    for entry in replayed.trace:
+    for entry in trace:
         if "opcode" not in entry:
             continue
         after = held | {name: int(value, 16) for name, value in entry["registers"].items()}
         for instruction in decoded(int(entry["pc"], 16), int(entry["opcode"], 16)):
-            address = _read(instruction, held, after, replayed.heap)
+            address = _read(instruction, held, after, heap)
             if address is not None:
                 yield entry["cycle"], address
         held = after
@@ -241,7 +242,7 @@ def anatomy(
         blocks = bool(pieces) and all(piece.what != "unknown" or not piece.bytes for piece in pieces)
         read = [
             address - region
-            for cycle, address in loads(replayed)
+            for cycle, address in loads(replayed.trace, replayed.heap, replayed.begin)
             if 0 <= address - region < heap.region_bytes and within(times, cycle)
         ]
         search = Search(

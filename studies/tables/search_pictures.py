@@ -87,7 +87,7 @@ def search(allocator: str) -> Search:
     base = address_of(elf, "heap_region") or 0
     table = address_of(elf, "slots") or 0
     blocks = [_block(after, base, table, slot) for slot in range(2 * len(LARGE) + 1)]
-    reads = [load.address - base for load in loads(run.trace, before)]
+    reads = [address - base for _, address in loads(run.trace, before, before)]
     return Search(
         allocator,
         live=blocks[1::2],
