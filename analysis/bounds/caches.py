@@ -110,7 +110,7 @@ class Kept:
                 self.entering.append(all_lines.first_reads(costs, which))
                 continue
             outside = (following for u, following in successors.items() if u not in loop)
-            entries = {node for following in outside for node in following if node in loop}
+            entries = {node for following in outside for node in loop.intersection(following)}
             entries = entries or {min(loop, key=repr)}
             cut = {u: [v for v in following if v not in entries] for u, following in successors.items()}
             self.keep(cut, lines, costs, which, loop)
@@ -292,14 +292,11 @@ class Fetch:
         return arrival
 
     def _line_after(self, at: int) -> int:
-        read = self._costs.read_cycles
         if self._costs.hot_code and not self._costs.prefetch:
             return at + 1
-        if self._costs.prefetch:
-            self._array_free = max(self._line_arrival, self._array_free) + read
-            return max(at + 1, self._array_free)
-        self._array_free = max(at, self._array_free) + read
-        return self._array_free
+        since = self._line_arrival if self._costs.prefetch else at
+        self._array_free = max(since, self._array_free) + self._costs.read_cycles
+        return max(at + 1, self._array_free)
 
     @property
     def _line_of_next(self) -> int:

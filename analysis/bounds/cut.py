@@ -28,7 +28,7 @@ class Mark(NamedTuple):
     call: int = 0
 
     def called_from(self, call: int) -> Mark:
-        return self if self.call else Mark(self.address, call)
+        return Mark(self.address, self.call or call)
 
 
 @dataclass(frozen=True)
@@ -176,9 +176,9 @@ class Cut:
         was made before the function began, or in one that it called.
         """
         most = self.timed.costs.late_store_cycles
-        before: dict[Node, list[tuple[Node, Called | None]]] = {}
+        before: dict[Node, list[tuple[Node, Called | None]]] = defaultdict(list)
         for origin, edge in solved.ways:
-            before.setdefault(edge.target, []).append((origin, edge.called))
+            before[edge.target].append((origin, edge.called))
         # By the fewest instructions from there.
         passed, waiting = {node: 0}, [node]
         while waiting:
@@ -187,7 +187,7 @@ class Cut:
             there = passed[at] + len(codes)
             if any(code.accesses and not code.conditional for code in codes) or there > most:
                 continue
-            for origin, called in before.get(at, ()):
+            for origin, called in before[at]:
                 if called is not None:
                     return most
                 if there < passed.get(origin, most + 1):

@@ -195,7 +195,7 @@ def _transfer(operation: Instruction, state: State, read: Read) -> None:
 
 def _loaded(state: State, place: Value, size: int, read: Read) -> Value:
     bits = 8 * abs(size)
-    widest = number(0, (1 << bits) - 1) if size > 0 else number(-(1 << bits - 1), (1 << bits - 1) - 1)
+    widest = number(*_span(bits, size < 0))
     if place is not None and place[0] == STACK:
         stored = state.slots.get((place[1], abs(size))) if place[1] == place[2] else None
         return stored if size == 4 or (size > 0 and unsigned(stored)[1] < 1 << bits) else widest
@@ -327,13 +327,19 @@ def _field(value: Value, first: Value, width: Value) -> Value:
     low, high = unsigned(value)
     if high >> at < 1 << bits:
         return number(low >> at, high >> at)
-    return number(0, (1 << bits) - 1)
+    return number(*_span(bits, False))
+
+
+def _span(bits: int, is_signed: bool) -> tuple[int, int]:
+    """The least and the greatest number of so many bits."""
+    least = -(1 << bits - 1) if is_signed else 0
+    return least, least + (1 << bits) - 1
 
 
 def _extended(bits: int, is_signed: bool) -> Callable[[Value], Value]:
     def extend(value: Value) -> Value:
         low, high = signed(value) if is_signed else unsigned(value)
-        least, most = (-(1 << bits - 1), (1 << bits - 1) - 1) if is_signed else (0, (1 << bits) - 1)
+        least, most = _span(bits, is_signed)
         return number(low, high) if least <= low and high <= most else number(least, most)
 
     return extend

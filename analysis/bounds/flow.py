@@ -7,6 +7,7 @@ apart for each, as what a function does next often goes by what it saved of them
 from __future__ import annotations
 
 import heapq
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
@@ -177,7 +178,7 @@ class Flow:
         back.
         """
         states, queued = {start: first}, {start}
-        visits: dict[Node, int] = {}
+        visits = Counter[Node]()
         back: State | None = None
         waiting, count = [(start[0], 0, start)], 0
         while waiting:
@@ -196,7 +197,7 @@ class Flow:
                 if state is not None:
                     if covers(state, new):
                         continue
-                    visits[target] = visits.get(target, 0) + 1
+                    visits[target] += 1
                     limits = body.limits if visits[target] <= _CAREFUL_VISITS else ()
                     new = merge(state, new, visits[target] > _STEADY_VISITS, limits)
                     if visits[target] > _MOST_VISITS:
@@ -223,7 +224,13 @@ class Flow:
         if last.service or last.call is not None or last.pointer:
             yield from self._call(block, last, now, masks)
         elif last.touches:
-            yield from self._mask(block, last, now, masks)
+            value: Value = number(0 if last.enables else 1)
+            if last.name == "msr":
+                value = now.registers[last.operands[-1].register or 0]
+            afters = {*written(masks, last.system, value), *([masks] if last.condition else ())}
+            for target, taken in block.after:
+                for then in sorted(afters, key=repr):
+                    yield Edge((target, then), now.copy(), taken, None)
         else:
             branches = block.ends or any(taken for _, taken in block.after)
             if not branches:
@@ -286,17 +293,6 @@ class Flow:
             return
         targets = [Called(target, masks, arguments) for target in self.named(last.address)]
         yield from targets or [Called(0, masks, arguments, last.pointer)]
-
-    def _mask(self, block: Block, last: Instruction, now: State, masks: Masks) -> Iterator[Edge]:
-        value: Value = number(0 if last.enables else 1)
-        if last.name == "msr":
-            value = now.registers[last.operands[-1].register or 0]
-        afters = set(written(masks, last.system, value))
-        if last.condition:
-            afters.add(masks)
-        for target, taken in block.after:
-            for after in sorted(afters, key=repr):
-                yield Edge((target, after), now.copy(), taken, None)
 
     def _step(self, operation: Instruction, now: State, masks: Masks) -> tuple[State, Masks]:
         if operation.name == "mrs" and operation.system:

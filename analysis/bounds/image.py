@@ -268,11 +268,14 @@ class _Marked:
                 raise NoBoundError(min(price.why_not))
         except (ExplainError, NoBoundError) as error:
             return _none(str(error))
-        names = {function.name for function in map(self.program.function_at, called) if function}
         return SectionBound(
             instructions=count.cycles,
             cycles=price.cycles,
-            region_decided=any(map(self.loops.grows, names)),
+            region_decided=any(
+                self.loops.grows(function.name)
+                for function in map(self.program.function_at, called)
+                if function
+            ),
             why_not=None,
         )
 

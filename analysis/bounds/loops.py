@@ -90,9 +90,10 @@ class Loops:
         passes = self.stated.passes(solved.body.name, lines)
         if passes is not None:
             return passes
-        limits = _written(solved, head, inner), self._by_code(solved, head, inner)
-        if any(limit is not None for limit in limits):
-            return min(limit for limit in limits if limit is not None)
+        of_code = _written(solved, head, inner), self._by_code(solved, head, inner)
+        limits = [limit for limit in of_code if limit is not None]
+        if limits:
+            return min(limits)
         hint = self.stated.hints(solved.body.name, lines, addresses)
         if isinstance(hint, int):
             # After the last lap the condition may be looked at once more.

@@ -8,6 +8,7 @@ beginnings, and each way from block to block has its own cost.
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Hashable
 from contextlib import suppress
 from dataclasses import dataclass, field, fields, replace
@@ -163,10 +164,12 @@ class _Function:
     costs: Costs
     solved: Solved
     _ways: dict[Node, list[_Passed]] = field(default_factory=dict)
-    _begun: dict[Node, dict[Hashable, int | None]] = field(default_factory=dict)
+    _begun: dict[Node, dict[Hashable, int | None]] = field(default_factory=lambda: defaultdict(dict))
     """The most cycles of a block, from each of its beginnings on."""
     _waiting: list[tuple[Node, Hashable, _Core]] = field(default_factory=list)
-    _branched: dict[Node, dict[tuple[int, int | None], Hashable]] = field(default_factory=dict)
+    _branched: dict[Node, dict[tuple[int, int | None], Hashable]] = field(
+        default_factory=lambda: defaultdict(dict)
+    )
 
     def cycles(self) -> Cycles:
         total, solved = Cycles(), self.solved
@@ -182,14 +185,14 @@ class _Function:
                     taken, beginning = self._onward(edge, last, core)
                     passed.append((taken - most, beginning))
         for node in solved.states:
-            cycles = [taken for taken in self._begun.get(node, {}).values() if taken is not None]
+            cycles = [taken for taken in self._begun[node].values() if taken is not None]
             total.cost[node] = min(cycles, default=0)
             total.dearest[node] = max(cycles, default=0) - total.cost[node]
             if not self.costs.certain and node in self._ways:
                 total.lines[node] = self._lines_of(node)
 
         def more(node: Node, key: Hashable) -> int:
-            taken = self._begun.get(node, {}).get(key)
+            taken = self._begun[node].get(key)
             return 0 if taken is None else taken - total.cost[node]
 
         total.begin = more(solved.start, start)
@@ -230,7 +233,7 @@ class _Function:
 
     def _branch_to(self, node: Node, data_free: int = 0, data_line: int | None = None) -> Hashable:
         """The beginning of a block that a branch leads to."""
-        branched, past = self._branched.setdefault(node, {}), (data_free, data_line)
+        branched, past = self._branched[node], (data_free, data_line)
         if past not in branched and len(branched) >= _MOST_BEGINNINGS:
             past = self.costs.peripheral_cycles, None
         if past not in branched:
@@ -246,8 +249,8 @@ class _Function:
         after.fetch.since(core.free)
         after.data_free = max(core.data_free - core.free, 0)
         after.start = after.free = 0
-        timeds = self._begun.setdefault(node, {})
-        if after.key() not in timeds and len(timeds) >= _MOST_BEGINNINGS:
+        ways = self._begun[node]
+        if after.key() not in ways and len(ways) >= _MOST_BEGINNINGS:
             late = frozenset(range(PC))
             after = _Core(after.fetch, data_free=self.costs.peripheral_cycles, late=late, stored=True)
             after.fetch.forget(node[0])
@@ -255,9 +258,8 @@ class _Function:
 
     def _begin(self, node: Node, core: _Core) -> Hashable:
         key = core.key()
-        timeds = self._begun.setdefault(node, {})
-        if key not in timeds and node[0] in self.solved.body.blocks:
-            timeds[key] = None
+        if key not in self._begun[node] and node[0] in self.solved.body.blocks:
+            self._begun[node][key] = None
             self._waiting.append((node, key, core))
         return key
 
@@ -353,8 +355,16 @@ class _Function:
             fetch.data_line = None if code.conditional else fetch.data_line
         elif name in _BARRIERS:
             start = max(start, core.data_free - 1)
-        core.start = start
-        self._leave(core, code, block, start + cycles)
+        core.start, core.free = start, start + cycles
+        branches = code.kind in ("branch", "late_branch", "table_branch")
+        several = code.accesses and code.memory is None
+        core.late = frozenset() if branches or several else frozenset(code.written) - {PC}
+        certain = name in _SINGLE_LOADS and not code.conditional and block is not None
+        core.loaded = code.target if certain else None
+        core.block, core.stored = block, code.stores
+        indexed = code.memory is not None and code.memory.index is not None
+        core.stored_in_two = name in _SINGLE_STORES and indexed and not code.conditional
+        core.short_end = code.address + code.size if code.size == 2 else 0
         core.brief = cycles == 1 and not code.accesses and name not in _BARRIERS
         if name == "isb":
             following = code.address + code.size
@@ -387,20 +397,6 @@ class _Function:
                     at += core.fetch.data(address, at + word, code.address + code.size) - (at + word + 1)
         slowest = self.costs.peripheral_cycles * words if memory is not Memory.FLASH else waits
         return at if first is not None else max(at, start + slowest)
-
-    def _leave(self, core: _Core, code: Instruction, block: int | None, free: int) -> None:
-        """The instruction is finished in cycle `free`."""
-        core.free = free
-        branches = code.kind in ("branch", "late_branch", "table_branch")
-        several = code.accesses and code.memory is None
-        core.late = frozenset() if branches or several else frozenset(code.written) - {PC}
-        certain = code.name in _SINGLE_LOADS and not code.conditional and block is not None
-        core.loaded = code.target if certain else None
-        core.block = block
-        core.stored = code.stores
-        indexed = code.memory is not None and code.memory.index is not None
-        core.stored_in_two = code.name in _SINGLE_STORES and indexed and not code.conditional
-        core.short_end = code.address + code.size if code.size == 2 else 0
 
 
 def _block(address: Value) -> int | None:

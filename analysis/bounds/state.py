@@ -172,10 +172,8 @@ class State:
 
 def entry(arguments: tuple[Value, ...]) -> State:
     """The state at a function's entry: `arguments` are r0 to r3."""
-    registers: list[Value] = [(f"r{number}", 0, 0) for number in range(REGISTERS)]
-    for register, value in enumerate(arguments):
-        if value is not None:
-            registers[register] = value
+    values = (*arguments, *[None] * (REGISTERS - len(arguments)))
+    registers: list[Value] = [value or (f"r{number}", 0, 0) for number, value in enumerate(values)]
     registers[SP] = (STACK, 0, 0)
     return State(registers)
 
