@@ -182,8 +182,6 @@ class _BoardTable(Table):
     virtual_chip: str = ""
     """What the virtual board calls it (`--chip`)."""
     memory: Memory
-    clock: object
-    """The keys of the family's clock tree."""
     timers: Timers
     serial: Serial
     analyzer: VirtualAnalyzer
@@ -223,6 +221,13 @@ class _BoardTable(Table):
             if place.pin in used:
                 yield WrongValueError(f"is {used[place.pin]} too", "pins", channel, "pin")
             used[place.pin] = f"{channel}'s"
+
+
+class _File(_BoardTable):
+    """The whole file. The keys of the clock tree are the family's."""
+
+    clock: dict[str, object]
+    """The keys of the family's clock tree."""
 
 
 class Board(_BoardTable):
@@ -364,6 +369,6 @@ def _read(folder: Path) -> Board:
             f"{folder}: a board is called as its folder is; name it in small letters, digits and dashes."
         )
     document: Document = open_toml(folder / TABLE, BoardError)
-    tables = document.check(_BoardTable)
+    tables = document.check(_File)
     clock = document.check(tree_of(tables.family), "clock")
     return Board.model_construct(name=folder.name, folder=folder, **{**dict(tables), "clock": clock})
