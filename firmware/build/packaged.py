@@ -85,9 +85,9 @@ def _unpacked(archive_name: str, name: str, files: Collection[str]) -> Path | No
     packed, folder = ROOM / archive_name, BUILD / _UNPACKED / archive_name / name
     try:
         with taking_turns(folder):
-            wanted = {f"{name}/{file}" for file in files if not (folder / file).exists()}
-            if not wanted:
+            if all((folder / file).exists() for file in files):
                 return folder
+            wanted = {f"{name}/{file}" for file in files}
             with tarfile.open(packed, "r:xz") as archive:
                 for member in archive:
                     content = archive.extractfile(member) if member.name in wanted else None

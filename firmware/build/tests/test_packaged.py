@@ -83,5 +83,11 @@ def test_a_heap_for_a_pc_is_unpacked_once(archive: Path) -> None:
     program = folder / packaged.HOST_FILES[0]
     assert program.read_text() == "#!/bin/sh\necho trace_replay\n"
     assert program.stat().st_mode & 0o111
+    packed = archive.read_bytes()
     archive.write_bytes(b"gone since")
     assert packaged.host_program("tlsf-65536") == folder
+    program.chmod(0o600)  # as of one that was stopped while it unpacked
+    (folder / packaged.HOST_FILES[1]).unlink()
+    archive.write_bytes(packed)
+    assert packaged.host_program("tlsf-65536") == folder
+    assert program.stat().st_mode & 0o111
