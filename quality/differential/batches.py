@@ -129,7 +129,7 @@ def assemble(
 ) -> Batch:
     """Places programs and states in memory. Branches to themselves fill up each slot. The bases of
     loads and stores point into the data memory. With `odd_data` all its words are odd, as branch
-    targets must be.
+    targets must be, and the bases point to whole words.
     """
     slots = np.full((len(programs), SLOT_BYTES // 2), BRANCH_TO_SELF, np.uint16)
     late = random.integers(0, 2, len(programs))

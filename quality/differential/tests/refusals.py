@@ -73,7 +73,7 @@ def _executed_by(
     """Which of the programs the simulated core executes."""
     return [
         f"{rows[program.row].label}: {[hex(opcode) for opcode in program.opcodes]}"
-        for batch, part in parts(made, rows, random, counted=True)
+        for batch, part in parts(made, rows, random, counted=True, odd_data=True)
         for program in _executed(part, batches.run_core(binary, batch, core))
     ]
 
