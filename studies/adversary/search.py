@@ -87,7 +87,9 @@ _SLICE_LISTS = 250
 
 
 class Budget(NamedTuple):
-    """When a search ends: after so many lists, or after so many seconds."""
+    """When a search ends: after so many lists, or after so many seconds; of neither, when a signal
+    comes.
+    """
 
     lists: int = sys.maxsize
     seconds: float = math.inf
