@@ -112,12 +112,12 @@ class Evidence:
         """The board that it was made on. Raises BoardError where its folder is gone."""
         return boards.board_of(self.asked)
 
-    @property
+    @cached_property
     def boot(self) -> Boot | None:
         """What the firmware said of itself as it began."""
         return self.log.first(Boot)
 
-    @property
+    @cached_property
     def end(self) -> EndRecord | None:
         """What it said as it ended."""
         return self.log.first(EndRecord)
@@ -200,13 +200,15 @@ class Evidence:
         """Of a section by the counter it is what the markers do between their reads; of one on the
         wire, an empty one; of a latency, the instructions that raise the handler's pin.
         """
-        cost, cycles = self.joined.critical_cost, pin_cost_cycles(self.log)
         if quantity.counted:
             return 0.0
+        cost = self.joined.critical_cost
         if quantity.interval == ("CRIT", "CRIT"):
             return None if cost is None else cost.empty_samples * self.wire.edges.sample_ns
         if quantity.interval is None:
             cycles = None if cost is None else cost.empty_cycles
+        else:
+            cycles = pin_cost_cycles(self.log)
         return None if cycles is None else self.wire.ns_of(cycles)
 
     def _unseen_ns(self, quantity: Quantity) -> float | None:
