@@ -30,7 +30,7 @@ EVERY_S = 0.25
 
 _BOOT = b"@BOOT,"
 _NANOSECONDS = 1_000_000_000
-_SECTIONS = ("critical", "free")
+_SECTION_OF = {**dict.fromkeys(ALLOCATION_KINDS, "critical"), "F": "free"}
 
 
 class Part(NamedTuple):
@@ -67,7 +67,7 @@ class Counted:
     operations: int = 0
     first_s: float | None = None
     last_s: float | None = None
-    longest: dict[str, Section | None] = field(default_factory=lambda: dict.fromkeys(_SECTIONS))
+    longest: dict[str, Section] = field(default_factory=dict)
     _before_s: float | None = None
     _core_hz: int | None = None
     _rest: bytes = b""
@@ -82,21 +82,17 @@ class Counted:
                 continue
             if isinstance(record, Boot):
                 self.operations, self.first_s, self.last_s = 0, None, None
-                self.longest = dict.fromkeys(_SECTIONS)
+                self.longest = {}
                 self._core_hz = record.core_hz
             elif isinstance(record, OperationRecord):
                 self.operations += 1
                 self.first_s, self.last_s = self._before_s if self.first_s is None else self.first_s, now_s
-                name = _SECTIONS[record.kind == "F"]
-                longest, cycles = self.longest[name], record.critical_cycles
-                if (
-                    self._core_hz is not None
-                    and record.seq in self.measured
-                    and record.kind in (*ALLOCATION_KINDS, "F")
-                    and (longest is None or cycles > longest.cycles)
-                ):
-                    ns = cycles * _NANOSECONDS / self._core_hz
-                    self.longest[name] = Section(seq=record.seq, size=record.size, cycles=cycles, ns=ns)
+                name = _SECTION_OF.get(record.kind)
+                if name and self._core_hz is not None and record.seq in self.measured:
+                    longest, cycles = self.longest.get(name), record.critical_cycles
+                    if longest is None or cycles > longest.cycles:
+                        ns = cycles * _NANOSECONDS / self._core_hz
+                        self.longest[name] = Section(seq=record.seq, size=record.size, cycles=cycles, ns=ns)
         self._before_s = now_s
 
     @property
@@ -187,8 +183,8 @@ class Watch:
                 operations_per_s=counted.per_s,
                 samples=sources.samples() if sources else None,
                 asked_samples=sources.asked_samples if sources else None,
-                critical=counted.longest["critical"],
-                free=counted.longest["free"],
+                critical=counted.longest.get("critical"),
+                free=counted.longest.get("free"),
             )
             self.write(so_far)
             self.request.live(so_far)
