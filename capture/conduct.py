@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import tempfile
 from collections.abc import Sequence
-from contextlib import ExitStack, suppress
+from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from functools import partial
@@ -261,15 +261,17 @@ def _write_seen(folder: Path, kind: Kind, seen: Observation) -> None:
 
 def _kept_elsewhere(name: str, kind: Kind, seen: Observation) -> Path | None:
     """The run in the temporary folder; None where it cannot be there, and then no part of it is."""
-    with suppress(OSError):
+    try:
         folder = Path(tempfile.mkdtemp(prefix="tailscope-kept-")) / name
-        try:
-            kind.keep_known(folder)
-            _write_seen(folder, kind, seen)
-            return folder
-        except TailscopeError:
-            remove(folder.parent)
-    return None
+    except OSError:
+        return None
+    try:
+        kind.keep_known(folder)
+        _write_seen(folder, kind, seen)
+        return folder
+    except TailscopeError:
+        remove(folder.parent)
+        return None
 
 
 def store_session(folder: Path, edges: EdgeList, name: str = names.SESSION) -> tuple[str, ...]:
