@@ -16,7 +16,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from ..arrays import Floats as Floats
+from ..arrays import Floats
 from .summaries import CONFIDENCE
 
 LEAST_SAMPLES = 2

@@ -6,8 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..arrays import Floats as Floats
-from ..arrays import Integers
+from ..arrays import Floats, Integers
 
 ROUNDING = 0.5
 """How far a value that was rounded to whole units may lie from the true one."""

@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 from hypothesis import strategies as st
 
-from base.metrology.comparison import Floats, exceedance_p, hodges_lehmann
+from base.arrays import Floats
+from base.metrology.comparison import exceedance_p, hodges_lehmann
 from tests.tables import table
 
 # Hollander and Wolfe, Nonparametric Statistical Methods, 1973, p. 69: permeability of the

@@ -23,9 +23,9 @@ from typing import BinaryIO
 import numpy as np
 import polars as pl
 
+from base.arrays import Floats
 from base.files.complaints import quoted
 from base.files.errors import CaptureError
-from base.metrology.slope import Floats
 from base.run_folder.edges import MOST_SAMPLES, Words
 from base.run_folder.tables import without_panic
 from capture.importing.timed import LINE_MOST_BYTES, Named, Timed, agreed, among, check_count, stated_in

@@ -17,9 +17,9 @@ from typing import NamedTuple
 
 import numpy as np
 
+from base.arrays import Floats
 from base.files.errors import CaptureError
 from base.files.whole import read_bytes
-from base.metrology.slope import Floats
 from base.run_folder.edges import MOST_EDGES
 from capture.importing.timed import Named, Timed, among, check_count
 

@@ -11,9 +11,9 @@ from typing import Literal, NamedTuple, TypeVar
 
 import numpy as np
 
+from base.arrays import Floats
 from base.files.complaints import quoted
 from base.files.errors import CaptureError
-from base.metrology.slope import Floats
 from base.run_folder.edges import (
     CHANNELS,
     MOST_CHANNELS,

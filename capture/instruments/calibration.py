@@ -14,8 +14,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from base.arrays import Floats
 from base.metrology.quantiles import nearest_rank
-from base.metrology.slope import Floats, centred, fit_slope
+from base.metrology.slope import centred, fit_slope
 from base.run_folder.edges import MARKED_CHANNELS, Samples
 from base.run_folder.records import CalibrationRecord, CostRecord, RecordLog
 from capture.reading.vectorised import PulseTrain

@@ -18,7 +18,7 @@ from typing import NamedTuple
 import numpy as np
 import polars as pl
 
-from base.metrology.slope import Floats
+from base.arrays import Floats
 from base.run_folder.edges import EdgeList, Levels, Samples
 from base.run_folder.records import TickRecord
 from capture.instruments.calibration import COUNTER_CYCLES, CounterFit

@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from base.metrology.slope import Floats
+from base.arrays import Floats
 from base.metrology.summaries import PERCENTILES, Reach, rank, samples_needed
 from base.run_folder.edges import NS_PER_S, EdgeList
 from base.run_folder.manifest import AskedFirmware, ToolReport
