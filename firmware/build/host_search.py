@@ -61,7 +61,7 @@ def breed(program: Path, state: Path, goal: Goal, seed: int, lists: int, *limits
     part = state.with_name(f"{state.name}.part")
     said = _call(program, "breed", state, part, goal, seed, lists, *limits)
     part.replace(state)
-    return Progress(*map(int, said.split()[:2]))
+    return Progress(*map(int, said.split()))
 
 
 def show(program: Path, state: Path, ranking: Ranking, rank: int) -> npt.NDArray[np.uint32] | None:

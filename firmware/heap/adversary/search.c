@@ -10,9 +10,9 @@
  *
  * goes on from STATE, or from nothing if it is not there, until LISTS lists have been tried in all,
  * and writes to OUTPUT the state that it has come to. The first of them are the known
- * constructions. It prints how many that are, the most that one cost, and how many operations that
- * one has. Equal arguments give an equal state, however often the search was interrupted between. A
- * list has at most 32,768 operations.
+ * constructions. It prints how many that are, and the most that one cost. Equal arguments give an
+ * equal state, however often the search was interrupted between. A list has at most 32,768
+ * operations.
  *
  *     search show STATE ways|scale RANK OUTPUT
  *
@@ -194,8 +194,7 @@ static void run_breed(char **words) {
     }
     breed(number(words[4]));
     store(&state, sizeof state, words[1]);
-    const player_outcome best = state.by_ways.kept[0].outcome;
-    printf("%u %u %u\n", state.tried, best.cost, best.operations);
+    printf("%u %u\n", state.tried, state.by_ways.kept[0].outcome.cost);
 }
 
 static void run_show(char **words) {
