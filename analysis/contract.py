@@ -212,7 +212,7 @@ class Contract:
             "lists": self.lists,
             "broken": [broken.as_json() for broken in self.broken],
             "defect": self.defect and {**self.defect.as_json(), "published": self.row.gives_too_large},
-            "suites": [asdict(suite) for suite in self.suites],
+            "suites": [suite._asdict() for suite in self.suites],
             "not_stated": self.not_stated,
         }
 

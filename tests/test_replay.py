@@ -42,7 +42,7 @@ PAIRS = [
 def test_target_and_host_do_the_same(scenario: str, allocator: str) -> None:
     plan = catalogue.load(scenario).compile()
     built = firmware.build(allocator)
-    until_s = longest_s(plan, built.configuration.core_hz)
+    until_s = longest_s(plan, built.configuration.board.core_hz)
     done = simulator.run(built.elf, image=plan.image, until=f"{round(until_s * 1e9)}ns")
     on_target = [
         Row(record.seq, record.kind, record.size, record.probes, record.live, record.bytes_in_use)

@@ -152,7 +152,7 @@ class RunRequest(Request):
         if rate_hz is None:
             rate_hz = analyzer.samplerate_hz
         if duration_s is None:
-            duration_s = longest_s(self.planned, self.image.configuration.core_hz)
+            duration_s = longest_s(self.planned, self.image.configuration.board.core_hz)
         analyzer.check_rate(rate_hz)
         return Order(
             analyzer,
@@ -296,7 +296,7 @@ def asked_of(image: FirmwareImage) -> AskedFirmware:
     return AskedFirmware(
         allocator=image.allocator,
         heap_bytes=built.heap_bytes,
-        core_hz=built.core_hz,
+        core_hz=built.board.core_hz,
         kernel=image.kernel,
         flash_acr=f"{built.flash_acr:08X}",
         locking=built.locking,

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
-
 from cli.shell import shared, under_way
 from cli.shell.declare import answer, declare, json_option, option
-from cli.shell.values import ALLOCATORS
+from cli.shell.values import ALLOCATORS, OptionError
+
+_HEAD = (
+    "| allocator | flash | static RAM | of the region, once | beside a live block | smallest block |",
+    "|---|---:|---:|---:|---:|---:|",
+)
+"""Of a table in Markdown."""
 
 
 @declare("What there is")
@@ -19,13 +23,26 @@ from cli.shell.values import ALLOCATORS
 @json_option
 def command(allocator: list[str] | None, knobs: dict[str, int], as_json: bool) -> None:
     """Show what each allocator takes of flash and RAM, and of its region beside its blocks."""
-    from firmware.build import footprint, image, outside
+    from firmware.build import catalogue, footprint, image, outside
 
     footprints = []
     with under_way.shown() as tell:
-        names = outside.admit(allocator) if allocator else footprint.with_knobs(knobs.keys())
+        rows = catalogue.allocators().items()
+        with_knobs = [
+            name for name, row in rows if not row.missing_checkout() and knobs.keys() <= row.knobs.keys()
+        ]
+        names = outside.admit(allocator) if allocator else with_knobs
+        if not names:
+            raise OptionError(
+                f"No allocator has {' and '.join(sorted(knobs))}: `./lab list --json` shows them."
+            )
         counted = under_way.Counted(tell, len(names))
         for name in names:
             counted(f"firmware with {name}")
             footprints.append(footprint.of_image(image.build(name, knobs=knobs)))
-    answer(as_json, lambda: [asdict(row) for row in footprints], lambda: footprint.as_table(footprints))
+    figures = (
+        f"| {row.allocator} | {row.flash:,} | {row.static_ram:,} | {row.heap_overhead:,} "
+        f"| {row.block_overhead} | {row.smallest_block} |"
+        for row in footprints
+    )
+    answer(as_json, lambda: [row._asdict() for row in footprints], lambda: "\n".join([*_HEAD, *figures]))

@@ -134,10 +134,10 @@ class Build(NamedTuple):
         try:
             if self._noted != self._choices:
                 raise BuildError
-            self.run_step("compile", command)
+            run_step(self.title, "compile", command)
         except BuildError:
             self.configure()
-            self.run_step("compile", command)
+            run_step(self.title, "compile", command)
         if digest:
             note.write_text(digest, encoding="ascii")
             build_cache.keep(digest, self.folder)
@@ -175,13 +175,9 @@ class Build(NamedTuple):
         ]
         with suppress(OSError):
             self._note.unlink(missing_ok=True)
-        self.run_step("configure", command)
+        run_step(self.title, "configure", command)
         with suppress(OSError):
             self._note.write_text(self._choices, encoding="utf-8")
-
-    def run_step(self, step: str, command: list[str]) -> None:
-        """Runs `command`, which is to `step`. Raises BuildError with the last words of the tool."""
-        run_step(self.title, step, command)
 
 
 def run_step(title: str, step: str, command: list[str], folder: Path | None = None) -> str:
@@ -205,16 +201,12 @@ def run_step(title: str, step: str, command: list[str], folder: Path | None = No
 _MOST_CHARACTERS = 200
 
 
-class CompilerError(TailscopeError):
-    """An image does not tell; the message says why."""
-
-
 def of_image(elf: Path) -> str:
     """`GCC: (15:12.2.rel1-1) 12.2.1 20221205`, from the section .comment.
 
-    Several compilers are separated by `; `. Raises CompilerError.
+    Several compilers are separated by `; `. Raises BuildError.
     """
-    with elf_files.opened(elf, CompilerError) as image:
+    with elf_files.opened(elf, BuildError) as image:
         section = image.get_section_by_name(".comment")
         words = section.data().split(b"\0") if section else []
     variables = dict.fromkeys(word.decode("ascii", "replace") for word in words if word)

@@ -12,7 +12,6 @@ import signal
 import subprocess
 import tempfile
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from types import MappingProxyType
 from typing import NamedTuple
@@ -65,8 +64,7 @@ class Judged(NamedTuple):
         return _DEATHS.get(int(self.outcome[1]), "crash")
 
 
-@dataclass(frozen=True)
-class Suite:
+class Suite(NamedTuple):
     """A suite of the contract tests: whether it passed, and all that it said."""
 
     name: str

@@ -10,8 +10,8 @@ from __future__ import annotations
 
 import subprocess
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -23,14 +23,12 @@ from base.files.errors import TailscopeError
 from base.files.whole import write_bytes
 from base.paths import COMPILED, ROOT
 from base.processes import children
-from firmware.build import catalogue, packaged
+from firmware.build import catalogue, footprint, packaged
 from firmware.build.catalogue import Allocator
 from firmware.build.cmake_build import Build
 
 OPERATION_BYTES = 16
 """Of each operation in a file that write() wrote."""
-
-_STATIC_RAM = (".data", ".bss")
 
 NOTHING_TO_FREE = 255
 UNKNOWN = 0xFFFF_FFFF
@@ -56,8 +54,7 @@ class HostHeapError(TailscopeError):
     """An allocator cannot be built for this machine or run over a region; the message says why."""
 
 
-@dataclass(frozen=True)
-class Replay:
+class Replay(NamedTuple):
     """What came of each operation of a trace, in order.
 
     `begin` and `end` are where its block lies (of a free: lay), in bytes from the region's
@@ -153,7 +150,7 @@ def static_ram_bytes(program: Path) -> int:
     """
     with elf_files.opened(program.with_name("footprint"), HostHeapError) as elf:
         ram_sections = {
-            number for number, section in enumerate(elf.iter_sections()) if section.name in _STATIC_RAM
+            number for number, section in enumerate(elf.iter_sections()) if section.name in footprint.STATIC_RAM
         }
         symbols = elf.get_section_by_name(".symtab")
         assert isinstance(symbols, SymbolTableSection)

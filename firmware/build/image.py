@@ -96,22 +96,19 @@ class BuildSpec:
         Raises BuildError for what cannot be built, and BoardError.
         """
         row = catalogue.row(allocator, BuildError)
-        if missing := row.missing_checkout():
-            raise BuildError(missing)
         on = boards.named(board)
         if locking is not None and locking not in row.lockings:
             raise BuildError(
                 f"{row.id} does not work under {locking!r} locking: choose {' or '.join(row.lockings)}."
             )
         lock = locking or on.default_lock(row.lockings)
-        if refusal := on.lock_refused(lock):
-            raise BuildError(refusal)
         row.check_knobs(knobs or {}, BuildError)
         heap_bytes = on.memory.heap_bytes if heap_bytes is None else heap_bytes
         if range_ := heap_size.refused(heap_bytes, fit.largest_heap_bytes(1, on.memory.sram_bytes)):
             raise BuildError(f"A heap of {heap_bytes:,} bytes cannot be built for {on.title}: give {range_}.")
-        if refusal := row.objection(heap_bytes):
-            raise BuildError(refusal)
+        for refusal in (row.missing_checkout(), on.lock_refused(lock), row.objection(heap_bytes)):
+            if refusal:
+                raise BuildError(refusal)
         return cls(
             allocator,
             art,
@@ -123,11 +120,6 @@ class BuildSpec:
             optimization,
             on,
         )
-
-    @property
-    def core_hz(self) -> int:
-        """The core's clock."""
-        return self.board.core_hz
 
     @property
     def flash_acr(self) -> int:
@@ -221,8 +213,8 @@ def _made(spec: BuildSpec, described: cmake_build.Build) -> FirmwareImage:
         if trouble is None:
             raise
         raise BuildError(f"{row.id} cannot be built for the firmware: {trouble[0].strip()}") from None
-    taken = footprint.overhead(spec.folder / packaged.FOOTPRINT)
-    least = taken.heap + taken.smallest_block
+    in_heap, _, smallest_block = footprint.overhead(spec.folder / packaged.FOOTPRINT)
+    least = in_heap + smallest_block
     if spec.heap_bytes < least:  # some allocators would set up their lists outside of the region
         raise BuildError(
             f"{spec.allocator} serves nothing from a heap of {spec.heap_bytes:,} bytes: "

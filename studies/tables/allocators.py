@@ -8,7 +8,6 @@ options (`-O2`), facade, region, scenarios and timing.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import astuple
 
 import polars as pl
 
@@ -39,7 +38,7 @@ def footprints() -> Iterator[tuple[object, ...]]:
     """
     rows = catalogue.allocators()
     names = (name for name in firmware.allocators() if rows[name].checkout is None)
-    return (astuple(footprint.of_image(firmware.build(name))) for name in names)
+    return (footprint.of_image(firmware.build(name)) for name in names)
 
 
 def placeable() -> Iterator[str]:

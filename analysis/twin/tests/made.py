@@ -46,7 +46,7 @@ def made_run(
     `image` instead of the plan's. `records` changes what came by the serial line.
     """
     built = firmware.build(allocator)
-    until = f"{round(longest_s(plan, built.configuration.core_hz) * 1e9)}ns"
+    until = f"{round(longest_s(plan, built.configuration.board.core_hz) * 1e9)}ns"
     done = simulator.run(
         placed(built, Placement(shift, shift)).elf,
         image=image or plan.image,

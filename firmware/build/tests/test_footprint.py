@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import astuple
-
 import pytest
 
 from base.files import results
@@ -69,5 +67,5 @@ def test_ram_of_the_crate_tlsf_is_what_its_page_says(fll: int, header_size: int)
 def test_the_result_is_what_a_fresh_measurement_gives(allocator: str) -> None:
     kept = {name: row for name, *row in results.read("footprint")}
     assert list(kept) == PUBLISHED
-    _, *fresh = map(str, astuple(footprint.of_image(firmware.build(allocator))))
+    _, *fresh = map(str, footprint.of_image(firmware.build(allocator)))
     assert kept[allocator] == fresh, "Run python -m studies.tables footprint."

@@ -191,22 +191,18 @@ static uint32_t carry_out(const trace_operation *operation) {
     }
 }
 
-/** Of an allocation only, whose kind has flags. */
-static bool is_skipped(uint32_t kind) {
-    const bool is_retry = (kind & TRACE_RETRY) != 0;
-    return kind != TRACE_FREE && kind != TRACE_REALLOCATE &&
-           (course.skips || (is_retry && course.before != HEAP_OUT_OF_MEMORY));
-}
-
 static uint32_t operate(const trace_operation *operation) {
-    const uint32_t status = is_skipped(operation->kind) ? SKIPPED : carry_out(operation);
-    course.before = status;
-    if (operation->kind == TRACE_FREE) {
+    const uint32_t kind = operation->kind; /* of an allocation only, it has flags */
+    const bool allocates = kind != TRACE_FREE && kind != TRACE_REALLOCATE;
+    const bool is_vain = (kind & TRACE_RETRY) != 0 && course.before != HEAP_OUT_OF_MEMORY;
+    const bool skips = allocates && (course.skips || is_vain);
+    course.before = skips ? SKIPPED : carry_out(operation);
+    if (kind == TRACE_FREE) {
         course.skips = false;
-    } else if (status == HEAP_OUT_OF_MEMORY && (operation->kind & TRACE_LAST_IF_REFUSED) != 0) {
+    } else if (course.before == HEAP_OUT_OF_MEMORY && (kind & TRACE_LAST_IF_REFUSED) != 0) {
         course.skips = true;
     }
-    return status;
+    return course.before;
 }
 
 /* The commands */
@@ -251,18 +247,13 @@ static void run(size_t bytes, const char *path) {
     }
 }
 
-static bool serves(size_t bytes) {
-    bool served = start(bytes);
-    for (size_t i = 0; served && i < operation_count; i++) {
-        const uint32_t status = operate(&operations[i]);
-        served = status == HEAP_OK || status == SKIPPED; /* so every free has a block */
-    }
-    return served;
-}
-
 static void serve(size_t first, size_t last, bool stops) {
     for (size_t bytes = first; bytes <= last; bytes += STEP_BYTES) {
-        const bool served = serves(bytes);
+        bool served = start(bytes);
+        for (size_t i = 0; served && i < operation_count; i++) {
+            const uint32_t status = operate(&operations[i]);
+            served = status == HEAP_OK || status == SKIPPED; /* so every free has a block */
+        }
         putchar(served ? '1' : '0');
         if (served && stops) {
             return;

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from base.paths import ROOT
-from firmware.build.cmake_build import Build
+from firmware.build.cmake_build import Build, run_step
 
 HEAP = ROOT / "firmware" / "heap" / "host"
 
@@ -57,4 +57,6 @@ def test_either_place_of_the_heap_is_found(
     heap = {"TAILSCOPE_ALLOCATOR": "sys_heap", "ZEPHYR_PATH": tmp_path / "zephyr"}
     build = Build("sys_heap", HEAP, tmp_path / "build", {**heap, "TAILSCOPE_HEAP_BYTES": 65536})
     build.configure()
-    build.run_step("compile", ["ninja", "-C", str(build.folder), "tailscope_heap", "tailscope_foreign"])
+    run_step(
+        build.title, "compile", ["ninja", "-C", str(build.folder), "tailscope_heap", "tailscope_foreign"]
+    )

@@ -31,22 +31,19 @@ fn serves<const FLL: usize>(size: u16) -> bool {
 fn largest<const FLL: usize>() -> u16 {
     let served = (1..=u16::MAX).take_while(|&size| serves::<FLL>(size));
     let last = served.last().unwrap_or(0);
-    let none_above = last == u16::MAX || !(last + 1..=u16::MAX).any(serves::<FLL>);
-    if none_above {
-        last
-    } else {
+    let any_above = (last..=u16::MAX).skip(1).any(serves::<FLL>);
+    if any_above {
         0
+    } else {
+        last
     }
 }
 
 fn tell<const FLL: usize>() {
-    let (fll, bytes, largest) = (
-        FLL as c_int,
-        size_of::<Tlsf<FLL>>() as c_int,
-        largest::<FLL>(),
-    );
+    let bytes = size_of::<Tlsf<FLL>>() as c_int;
+    let largest = c_int::from(largest::<FLL>());
     // Safety: the format takes three numbers.
-    unsafe { printf(c"%d %d %d\n".as_ptr(), fll, bytes, c_int::from(largest)) };
+    unsafe { printf(c"%d %d %d\n".as_ptr(), FLL as c_int, bytes, largest) };
 }
 
 macro_rules! tell_each {
