@@ -10,7 +10,7 @@ import random
 import re
 import signal
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence, Set
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from itertools import zip_longest
 from pathlib import Path
 from typing import Any

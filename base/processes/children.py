@@ -63,9 +63,13 @@ GRACE_S = 2.0
 
 
 def run(
-    command: Sequence[str | Path], *, within_s: float, folder: Path | None = None
+    command: Sequence[str | Path],
+    *,
+    within_s: float,
+    folder: Path | None = None,
+    stdin: IO[str] | int = subprocess.DEVNULL,
 ) -> subprocess.CompletedProcess[str]:
-    """Runs `command` in `folder`, without input, and returns its exit status and what it said.
+    """Runs `command` in `folder`, and returns its exit status and what it said.
 
     It is ended with all that it started where it takes longer than `within_s`, or a signal comes.
     A process that it left behind and that still holds its output is not waited for.
@@ -78,7 +82,7 @@ def run(
             process = subprocess.Popen(
                 [*DIES_WITH_US, *command],
                 cwd=folder,
-                stdin=subprocess.DEVNULL,
+                stdin=stdin,
                 stdout=stdout,
                 stderr=stderr,
                 start_new_session=True,

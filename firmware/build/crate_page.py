@@ -17,6 +17,7 @@ from firmware.build.cmake_build import BuildError, run_step
 
 _PACKAGE = ROOT / "firmware" / "heap" / "rust" / "page"
 _BUILDS = COMPILED / "rust"
+_TITLE = "The crate's page"
 _BARE = ("-Clinker=arm-none-eabi-ld",)
 _PC, _TARGET = "i686-unknown-linux-gnu", "thumbv7em-none-eabi"
 _POINTER_BYTES = 4
@@ -35,12 +36,14 @@ class Level(NamedTuple):
 def levels() -> list[Level]:
     """Every FLL from 1 to 11, found by running the crate. Raises BuildError."""
     # As rust.cmake has the flags for the PC: what was built of core with them serves here, too.
-    source = Path(_run("say where it is", [_rustc(), "--print", "sysroot"]).strip(), "lib/rustlib/src/rust")
+    source = Path(
+        run_step(_TITLE, "say where it is", [_rustc(), "--print", "sysroot"]).strip(), "lib/rustlib/src/rust"
+    )
     cargo = os.environ.get("CARGO_HOME") or f"{Path.home()}/.cargo"
     names = ((_PACKAGE.parent, "rust"), (_BUILDS, "build"), (cargo, "cargo"), (source.resolve(), "core"))
     flags = (f"--remap-path-prefix={folder}={name}" for folder, name in (*names, (source, "core")))
     program = _build("levels", _PC, "firmware", flags)
-    rows = (map(int, line.split()) for line in _run("run", [str(program)]).splitlines())
+    rows = (map(int, line.split()) for line in run_step(_TITLE, "run", [str(program)]).splitlines())
     return [Level(fll, heap_bytes - _POINTER_BYTES, largest) for fll, heap_bytes, largest in rows]
 
 
@@ -53,7 +56,7 @@ def text_bytes(function: str) -> int:
 
 def rustc_version() -> str:
     """Of the compiler that builds the Rust allocators, such as 1.96.0. Raises BuildError."""
-    return _run("say its version", [_rustc(), "--version"]).split()[1]
+    return run_step(_TITLE, "say its version", [_rustc(), "--version"]).split()[1]
 
 
 def _rustc() -> str:
@@ -70,11 +73,7 @@ def _build(program: str, target: str, profile: str, flags: Iterable[str], *optio
     settings = (f"RUSTC={_rustc()}", "RUSTC_BOOTSTRAP=1", f"CARGO_ENCODED_RUSTFLAGS={encoded}")
     in_folder = ["env", "-C", str(_PACKAGE), *settings, "CARGO_INCREMENTAL=0", "cargo"]
     core = ("-Zbuild-std=core", "--locked", "--target", target)
-    _run("fetch", [*in_folder, "fetch", *core])
+    run_step(_TITLE, "fetch", [*in_folder, "fetch", *core])
     chosen = ("--profile", profile, "--bin", program, *options, "--target-dir", str(_BUILDS))
-    _run("build", [*in_folder, "build", "--quiet", "--offline", *core, *chosen])
+    run_step(_TITLE, "build", [*in_folder, "build", "--quiet", "--offline", *core, *chosen])
     return _BUILDS / target / profile / program
-
-
-def _run(step: str, command: list[str]) -> str:
-    return run_step("The crate's page", step, command)

@@ -87,14 +87,12 @@ def judge(folder: Path, operations: Sequence[str], within_s: int, passing: Seque
     """What comes of the operations, in the words of heap/tests/judge.c; the rules `passing` may be
     broken. Raises HostHeapError.
     """
-    with tempfile.NamedTemporaryFile("w", prefix="tailscope-", suffix=".list") as file:
+    with tempfile.TemporaryFile("w+", prefix="tailscope-") as file:
         file.write("".join(f"{line}\n" for line in operations))
-        file.flush()
-        # The shell gives it its input; it becomes the judge.
-        script = 'list="$1"; shift; exec "$0" "$@" < "$list"'
-        call = ("sh", "-c", script, str(folder / "judge"), file.name, str(within_s), *passing)
+        file.seek(0)
+        call = (str(folder / "judge"), str(within_s), *passing)
         try:
-            done = children.run(call, within_s=within_s + _GRACE_S)
+            done = children.run(call, within_s=within_s + _GRACE_S, stdin=file)
         except subprocess.TimeoutExpired:
             return Judged((), ("died", "9"))
         except OSError as error:

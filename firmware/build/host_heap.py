@@ -149,9 +149,8 @@ def static_ram_bytes(program: Path) -> int:
     Alignment between them is left out. Raises HostHeapError.
     """
     with elf_files.opened(program.with_name("footprint"), HostHeapError) as elf:
-        ram_sections = {
-            number for number, section in enumerate(elf.iter_sections()) if section.name in footprint.STATIC_RAM
-        }
+        sections = enumerate(elf.iter_sections())
+        ram_sections = {number for number, section in sections if section.name in footprint.STATIC_RAM}
         symbols = elf.get_section_by_name(".symtab")
         assert isinstance(symbols, SymbolTableSection)
         return sum(

@@ -12,13 +12,13 @@ from __future__ import annotations
 import json
 import os
 import re
-import subprocess
 from collections.abc import Sequence
 from pathlib import Path
 
 from base.files.errors import TailscopeError
 from base.paths import ROOT
 from firmware.build.catalogue import SearchPlace
+from firmware.build.cmake_build import run_step
 
 _OURS = ROOT / "firmware"
 """An adapter may have the name of what it adapts."""
@@ -97,9 +97,8 @@ def _code(elf: Path, function: str) -> list[tuple[int, str, int, str]]:
     """(address, file, line, text) of each instruction of `function`."""
     shown = ("-d", "-l", "--no-show-raw-insn", f"--disassemble={function}")
     command = ["arm-none-eabi-objdump", *shown, str(elf)]
-    listing = subprocess.run(command, check=True, capture_output=True, text=True).stdout
     code, file, line = [], "", 0
-    for row in listing.splitlines():
+    for row in run_step("The image", "show its code", command).splitlines():
         if placed := _LINE.fullmatch(row):
             file, line = placed[1], int(placed[2])
         elif instruction := _INSTRUCTION.fullmatch(row):
