@@ -60,8 +60,11 @@ def _header(origin: str, definitions: Iterable[tuple[str, str]]) -> str:
 
 def _merged(shared: Tables, own: Tables) -> Tables:
     """`shared` with what `own` has more or otherwise, at any depth."""
-    both = {key: _merged(shared[key], own[key]) for key in shared.keys() & own if isinstance(own[key], dict)}
-    return {**shared, **own, **both}
+    merged = {**shared, **own}
+    for key, table in shared.items():
+        if isinstance(table, dict) and isinstance(own.get(key), dict):
+            merged[key] = _merged(table, own[key])
+    return merged
 
 
 def _constants(tables: Tables, path: str = "", base: int | None = None) -> Iterator[tuple[str, str]]:
@@ -174,4 +177,5 @@ if __name__ == "__main__":
     try:
         print(_write(Path(sys.argv[1]), Path(sys.argv[2])), end="")
     except (IndexError, LookupError, TypeError, ValueError, OSError) as error:
-        sys.exit(f"{sys.argv[1:2]} has no {TABLE} that a firmware can be made of: {error!r}.")
+        files = f"{TABLE}, or its family no {_REGISTERS},"
+        sys.exit(f"{sys.argv[1:2]} has no {files} that a firmware can be made of: {error!r}.")

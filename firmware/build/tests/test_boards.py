@@ -90,6 +90,22 @@ def test_a_folder_may_lie_anywhere(tmp_path: Path) -> None:
     assert (board.name, board.title, board.word) == ("my-board", "Mine", str(folder))
 
 
+def test_what_a_family_has_otherwise_takes_the_place_of_what_all_have(tmp_path: Path) -> None:
+    """A bit may be a field there, and the rest of its register stays."""
+    own = "GPIOA = 0x5000_0000\n[TIM.CR1.ARPE]\npos = 4\nbits = 2\n"
+    (tmp_path / "registers.toml").write_text(own, encoding="utf-8")
+    lines = set(board_table.registers(tmp_path).splitlines())
+    assert lines >= {
+        "#define GPIOA 0x50000000",
+        "#define GPIOB 0x48000400",
+        "#define TIM_CR1(of) REGISTER((of) + TIM_CR1_OFFSET)",
+        "#define TIM_CR1_CEN (1u << 0)",
+        "#define TIM_CR1_ARPE_Pos 4u",
+        "#define TIM_CR1_ARPE_Msk (3u << 4)",
+    }
+    assert not any(line.startswith("#define TIM_CR1_ARPE ") for line in lines)
+
+
 @table
 def test_what_is_wrong_is_one_sentence_with_its_place(
     tmp_path: Path, board: str, old: str, new: str, says: str
