@@ -1,6 +1,8 @@
 # The words that say how an allocator is built. Those of the catalogue's row come from
 # firmware/build/promises.py; what else a build takes, <id>.cmake says.
 
+include("${CMAKE_CURRENT_LIST_DIR}/../cmake/crates.cmake")
+
 # Allocators of FreeRTOS, newlib and Rust's crates have words of their own.
 include("${CMAKE_CURRENT_LIST_DIR}/allocators/freertos/shipped.cmake")
 include("${CMAKE_CURRENT_LIST_DIR}/allocators/newlib/library.cmake")
@@ -59,7 +61,6 @@ endfunction()
 # tailscope_pinned(<result> <crate>): the folder of a crate that package/Cargo.lock pins, for
 # tailscope_foreign(). What is compiled calls it by the crate's name.
 function(tailscope_pinned result crate)
-    include("${CMAKE_CURRENT_FUNCTION_LIST_DIR}/../cmake/crates.cmake")
     tailscope_crate_folder(folder "${CMAKE_CURRENT_FUNCTION_LIST_DIR}/package" ${crate})
     tailscope_hide_sources("${folder}" ${crate})
     set(${result} "${folder}" PARENT_SCOPE)

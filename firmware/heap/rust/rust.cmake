@@ -8,7 +8,7 @@
 set(rust_package "${CMAKE_CURRENT_LIST_DIR}")
 cmake_path(SET rust_builds NORMALIZE "${rust_package}/../../../build/rust")
 set(TAILSCOPE_RUST_BUILDS "${rust_builds}" CACHE PATH "Where cargo builds the Rust allocators and the core library")
-set(rust_std core) # a crate that needs more of the library says so behind the include
+set(rust_std core) # <id>.cmake says so before the call where a crate needs more of the library
 
 function(tailscope_rust_heap feature)
     # A rustc with its source: Ubuntu's newest or Debian's if it is there, so that machines agree,

@@ -1,6 +1,5 @@
 # tailscope_shipped_heap(<file>): a heap of the FreeRTOS kernel, from the same sources as the
 # kernel.
-include("${CMAKE_CURRENT_LIST_DIR}/../../../cmake/crates.cmake")
 
 # Where the sources mention configTOTAL_HEAP_SIZE, the first so many times it must be a constant.
 set(TAILSCOPE_CONSTANT_MENTIONS 1)
