@@ -1,5 +1,5 @@
 """What a generator is: a frozen dataclass of parameters that lists the steps of a scenario. All
-that the file of one needs is here.
+that the file of one needs is here, but for random numbers (generators/xorshift.py).
 """
 
 from __future__ import annotations
