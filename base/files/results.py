@@ -1,10 +1,13 @@
-"""Results that pages show: a CSV file each in docs/results, written by what measures them."""
+"""What a CSV file holds; and results that pages show: such a file each in docs/results, written by
+what measures them.
+"""
 
 from __future__ import annotations
 
 import csv
 import io
 from collections.abc import Iterable, Sequence
+from itertools import chain
 from pathlib import Path
 
 from base.files.whole import write_bytes
@@ -19,7 +22,7 @@ FOLDER = ROOT / "docs" / "results"
 def text(headings: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
     """The content of a file."""
     written = io.StringIO()
-    csv.writer(written, lineterminator="\n").writerows([headings, *rows])
+    csv.writer(written, lineterminator="\n").writerows(chain([headings], rows))
     return written.getvalue()
 
 
