@@ -172,7 +172,7 @@ class Judgement:
     def state(self) -> State:
         """The whole of it in one word."""
         of_refusal = "cannot say" if self.refusal else "as good"
-        states = {*(check.state for check in self.checks), of_refusal, "as good"}
+        states = {*(check.state for check in self.checks), of_refusal}
         return next(state for state in MARKS if state in states)
 
 
