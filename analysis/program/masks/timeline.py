@@ -39,8 +39,10 @@ def add(made: Timeline, report: MaskReport) -> None:
     for it in report.all_intervals:
         began, end = changes[it.begin_row], report.cycles if it.end_cycle is None else it.end_cycle
         stack = " ← ".join(map(str, report.places.stack(began.stack, began.pc)))
-        name = name_of(it.kind, it.level, report.places).removeprefix("handler of ")
-        group, track = ("handlers", name) if it.kind == "handler" else ("masks", it.kind)
+        group, track, name = "masks", it.kind, name_of(it.kind, it.level, report.places)
+        if it.kind == "handler":
+            group, name = "handlers", report.places.exception(it.level or 0)
+            track = name
         made.slice(group, track, name, ns(it.begin_cycle), ns(end), cycles=it.cycles, stack=stack)
 
 
