@@ -110,7 +110,7 @@ def test_comparison_and_gate_cannot_say(cut: tuple[Path, EdgeList, float]) -> No
     (result,) = [case for case in worst_cases(run, run, True, None) if case.quantity is LATENCY]
     assert result.finding == "not told"
     measured = SimpleNamespace(manifest=manifest, exact=True, names=[])
-    rows = [*rows_of(measured)]  # type: ignore[arg-type]
+    rows = rows_of(measured)  # type: ignore[arg-type]
     held = [limits.parse({"interrupt": text}, ["interrupt"])[0] for text in ("900ms", "1us")]
     states = {limit.text: limits.hold(limit, rows, Words(), limits.Allowance()).state for limit in held}
     assert states == {"1us": "worse", "900ms": "cannot say"}

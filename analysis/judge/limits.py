@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from analysis.errors import GateError
@@ -155,7 +155,7 @@ def _kind(name: str, kinds: Sequence[str]) -> tuple[str, str]:
     raise GateError(f"--limit {name}: there is no such kind; give one of {', '.join(kinds)}.{near}")
 
 
-def hold(limit: Limit, rows: Iterable[Row], words: Words, allowance: Allowance) -> Check:
+def hold(limit: Limit, rows: Sequence[Row], words: Words, allowance: Allowance) -> Check:
     """The finding on these rows: the limit is broken, may be broken, or holds. The check names the
     rows of which its sentence is, and has the first.
     """

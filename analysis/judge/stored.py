@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -120,8 +119,9 @@ def unit_of(key: str) -> Unit:
     return "ns" if key.endswith("_ns") else "cycles"
 
 
-def rows_of(run: StoredRun) -> Iterator[Row]:
+def rows_of(run: StoredRun) -> list[Row]:
     """The greatest value of each quantity that a limit may name; on the wire, and in cycles."""
+    rows = []
     for kind, key in (*ON_THE_WIRE.items(), *IN_CYCLES.items()):
         summary, maximum = run.manifest.statistics.get(key), run.manifest.maxima.get(key)
         if summary is None or summary.max is None:
@@ -129,7 +129,7 @@ def rows_of(run: StoredRun) -> Iterator[Row]:
         unit, budget = unit_of(key), total_budget(run, key)
         seq = maximum.seq if maximum else None
         why_not = "A wait was not over." if summary.open else ""
-        yield Row(
+        row = Row(
             "",
             kind,
             int(summary.max) if unit == "cycles" else 0,
@@ -139,6 +139,8 @@ def rows_of(run: StoredRun) -> Iterator[Row]:
             unit=unit,
             budget=budget,
         )
+        rows.append(row)
+    return rows
 
 
 def total_budget(run: StoredRun, key: str) -> float | None:
