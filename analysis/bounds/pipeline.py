@@ -29,7 +29,8 @@ _WORD_BYTES = 4
 _MOST_BEGINNINGS = 8
 """So many ways to come to a block from the one before are told apart."""
 _TABLE_ADDITION_CYCLES = 1
-_SINGLE_LOADS = ("ldr", "ldrb", "ldrh", "ldrsb", "ldrsh", "ldrt", "ldrex", "ldrexb", "ldrexh")
+_UNPRIVILEGED_LOADS = ("ldrt", "ldrbt", "ldrht", "ldrsbt", "ldrsht")
+_SINGLE_LOADS = ("ldr", "ldrb", "ldrh", "ldrsb", "ldrsh", *_UNPRIVILEGED_LOADS, "ldrex", "ldrexb", "ldrexh")
 _SINGLE_STORES = ("str", "strb", "strh")
 _BARRIERS = ("dsb", "dmb", "isb")
 _LONGER_BEHIND_STORES = (*_SINGLE_LOADS, "ldrd", "pop", "ldm", "ldmdb", "ldmia")
