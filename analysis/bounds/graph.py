@@ -181,6 +181,7 @@ def lift(instruction: capstone.CsInsn, conditional: bool) -> Instruction:
             if memory.base == PC and mnemonic.startswith("ldr"):
                 literal = (int(instruction.address) + 4 & ~3) + memory.offset
     base, listed = None, list[Operand]()
+    written = [*map(instruction.reg_name, instruction.regs_access()[1])]
     if kind in ("load", "store", "multiple"):
         if memory is not None:
             base, listed = memory.base, lifted[: 2 if kind == "multiple" else 1]
@@ -188,6 +189,8 @@ def lift(instruction: capstone.CsInsn, conditional: bool) -> Instruction:
             base, listed = lifted[0].register, lifted[1:]
         else:
             base, listed = SP, lifted
+            # Capstone leaves it out of VPUSH and VPOP.
+            written.append("sp")
     # ADDW and SUBW are as ADD and SUB.
     name, system = str(instruction.insn_name()).removesuffix("w"), ""
     words = re.split(r", *", instruction.op_str)
@@ -195,7 +198,6 @@ def lift(instruction: capstone.CsInsn, conditional: bool) -> Instruction:
         system = "faultmask" if "f" in instruction.op_str and "i" not in instruction.op_str else "primask"
     elif name in ("mrs", "msr"):
         system = words[name == "mrs"].lower()
-    written = map(instruction.reg_name, instruction.regs_access()[1])
     return Instruction(
         address=int(instruction.address),
         size=int(instruction.size),
