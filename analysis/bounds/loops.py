@@ -219,7 +219,8 @@ def _test(
     if not last.condition or flags is None:
         return
     condition = last.condition if goes_on else INVERSE[last.condition]
-    is_result = flags.left is None and flags.right is None
+    # Of numbers that lie far apart the difference has another sign than the comparison says.
+    is_result = (flags.left is None and flags.right is None) or condition in ("mi", "pl")
     if condition in ("mi", "pl"):
         condition = "lt" if condition == "mi" else "ge"
     elif is_result and condition not in ("eq", "ne"):
