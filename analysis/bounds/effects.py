@@ -74,7 +74,8 @@ def decided(operation: Instruction, state: State, holds: bool = True) -> State |
 def address_of(memory: Memory, state: State, here: int) -> Value:
     """The address of an access."""
     if memory.base == PC:
-        base: Value = number((here + 4) & ~3)
+        # TBB and TBH, alone with an index, do not align it.
+        base: Value = number(here + 4 if memory.index is not None else (here + 4) & ~3)
     else:
         base = state.registers[memory.base]
     if memory.post is not None:
