@@ -11,6 +11,7 @@ from collections.abc import Callable
 from analysis.bounds.graph import OF_ZERO, PC, SP, Instruction, Memory, Operand
 from analysis.bounds.state import Flags, State, assume, merge
 from analysis.bounds.values import (
+    SIGN,
     STACK,
     WORD,
     Value,
@@ -215,8 +216,12 @@ def _compare(operation: Instruction, state: State) -> None:
     if operation.name == "cmp":
         state.flags = Flags(minus(a, b), None, a, b, _where(left), _where(right))
     elif operation.name == "cmn":
+        least, most = unsigned(b)
         b = minus(number(0), b)
-        state.flags = Flags(minus(a, b), None, a, b, _where(left))
+        state.flags = Flags(minus(a, b))
+        if 0 < least <= most < SIGN or least > SIGN:
+            # As CMP with the negative; of 0 the carry is another, of SIGN the overflow.
+            state.flags = Flags(minus(a, b), None, a, b, _where(left))
     else:
         state.flags = Flags(_and(a, b) if operation.name == "tst" else _exclusive(a, b))
 
