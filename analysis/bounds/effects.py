@@ -295,6 +295,16 @@ def _arithmetic(value: Value, by: Value) -> Value:
     return None if count is None else number(low >> min(count, 31), high >> min(count, 31))
 
 
+def _by_register(shift: Callable[[Value, Value], Value]) -> Callable[[Value, Value], Value]:
+    """A shift by the last byte of a register (ARM DDI 0403E, A7.7: LSL, LSR and ASR (register))."""
+
+    def shifted(value: Value, by: Value) -> Value:
+        count = constant(by)
+        return shift(value, _extended(8, False)(by) if count is None else number(count & 0xFF))
+
+    return shifted
+
+
 def _bitwise(
     exact: Callable[[int, int], int], limits: Callable[[int, int, int, int], tuple[int, int]]
 ) -> Callable[[Value, Value], Value]:
@@ -398,9 +408,9 @@ _COMPUTED: dict[str, Callable[..., Value]] = {
     "orn": lambda left, other: _or(left, minus(number(-1), other)),
     "eor": _exclusive,
     "bic": _clear,
-    "lsl": _left,
-    "lsr": _right,
-    "asr": _arithmetic,
+    "lsl": _by_register(_left),
+    "lsr": _by_register(_right),
+    "asr": _by_register(_arithmetic),
     "ubfx": _field,
     "uxtb": _extended(8, False),
     "uxth": _extended(16, False),
