@@ -20,8 +20,8 @@ from tests.tables import table
 LONG = pytest.mark.long
 PROGRAMS = Path(__file__).with_name("programs")
 _COMPILER = ["arm-none-eabi-gcc", "-mcpu=cortex-m4", "-mthumb", "-mfpu=fpv4-sp-d16", "-mfloat-abi=hard"]
-OFF, BOTH_CACHES = 0x0, 0x705
-"""FLASH_ACR: no wait state and no help; five wait states and all of it."""
+OFF, CODE_CACHE, BOTH_CACHES = 0x0, 0x205, 0x705
+"""FLASH_ACR: no wait state and no help; five wait states, with one cache and with all of it."""
 REGISTER = {"stm32f401re": 0x4002_3C00, "stm32f103rb": 0x4002_2000, "stm32l476rg": 0x4002_2000}
 """Where it is (quality/soundness/chips.toml)."""
 
@@ -68,6 +68,10 @@ def test_words_of_the_flash_wait_for_each_of_its_lines(tmp_path: Path, chip: str
     report = bounded(tmp_path, "constants", acr=acr, chip=chip)
     assert len(report.sections) == 4
     assert_close(report)
+
+
+def test_an_entry_of_a_table_may_wait_for_the_line_behind_that_of_the_word_before_it(tmp_path: Path) -> None:
+    assert_close(bounded(tmp_path, "instructions", acr=CODE_CACHE))
 
 
 @table
