@@ -87,12 +87,21 @@ def address_of(memory: Memory, state: State, here: int) -> Value:
 
 
 def accessed(operation: Instruction, state: State) -> Value:
-    """The address that an instruction loads from or stores to; None if it is not known, or if there
-    is none.
+    """The address that an instruction loads from or stores to, of several registers the lowest;
+    None if it is not known, or if there is none.
     """
     if operation.memory is not None:
         return address_of(operation.memory, state, operation.address)
-    return state.registers[operation.base] if operation.base is not None and operation.base < PC else None
+    if operation.base is None or operation.base >= PC:
+        return None
+    base, by = state.registers[operation.base], _moves_by(operation)
+    return base if by > 0 else plus(base, number(by))
+
+
+def _moves_by(operation: Instruction) -> int:
+    """By how many bytes a load or store of several registers may move its base."""
+    is_downward = "db" in operation.name or operation.name.endswith("push")
+    return (-4 if is_downward else 4) * operation.words
 
 
 def divided(operation: Instruction, state: State) -> tuple[Value, Value]:
@@ -168,10 +177,7 @@ def _transfer(operation: Instruction, state: State, read: Read) -> None:
         at, moves = address_of(memory, state, operation.address), memory.writeback
         by = memory.offset if memory.post is None else memory.post
     else:
-        at, by = accessed(operation, state), 4 * operation.words
-        if "db" in name or name.endswith("push"):
-            by = -by
-            at = plus(at, number(by))
+        at, by = accessed(operation, state), _moves_by(operation)
         moves = base in operation.written and not any(
             loads and it.register == base for it in operation.listed
         )

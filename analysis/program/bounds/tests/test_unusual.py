@@ -70,7 +70,7 @@ def test_words_of_the_flash_wait_for_each_of_its_lines(tmp_path: Path, chip: str
     assert_close(report)
 
 
-def test_an_entry_of_a_table_may_wait_for_the_line_behind_that_of_the_word_before_it(tmp_path: Path) -> None:
+def test_data_may_wait_for_the_line_beside_that_of_the_word_before_it(tmp_path: Path) -> None:
     assert_close(bounded(tmp_path, "instructions", acr=CODE_CACHE))
 
 

@@ -36,9 +36,14 @@ SECTION(unprivileged, ".rept 3\n strb r0, [r4]\n ldrbt r0, [r4]\n movs r1, #1\n 
 SECTION(table,
         ".balign 16\n movs r0, #14\n ldr.w r2, [pc, #16]\n cmp r0, #15\n bhi 2f\n nop\n nop\n"
         "tbb [pc, r0]\n 1: .rept 16\n .byte (2f - 1b) / 2\n .endr\n 2:")
+/* LDMDB reads below its base: in the line before that of the word. */
+SECTION(downward,
+        "b 2f\n .balign 16\n .word 1, 2, 3, 4\n 1: .word 5, 6, 7, 8\n 2: ldr r0, =1b\n .rept 2\n"
+        "ldr r1, [r0]\n ldmdb r0, {r2, r3}\n .endr")
 int main(void) {
     for (int pass = 0; pass < 3; pass++) {
         carry();
+        downward();
         overflow();
         far_apart();
         shifted();
