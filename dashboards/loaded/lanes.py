@@ -128,7 +128,9 @@ def lanes(series: Members) -> tuple[Lane, ...]:
                 groups.setdefault(work, []).append(waiter)
         for group in groups.values():
             ordered = sorted(_pooled(group), key=lambda waiter: (-waiter.possible_ns, waiter.name))
-            words = apart(_facts(group[0].series.run.manifest), of_all)
+            own = _facts(group[0].series.run.manifest)
+            # A parameter may have the name of an option, and is none.
+            words = [own[name] if name == "board" else f"{name} {own[name]}" for name in apart(own, of_all)]
             ordering.append(Lane(quantity, who, tuple(ordered), f" ({', '.join(words)})" if words else ""))
     return tuple(ordering)
 

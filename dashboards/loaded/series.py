@@ -118,7 +118,8 @@ def _names(runs: Sequence[LoadedRun]) -> list[tuple[str, str]]:
     names = []
     for run in runs:
         name = run.configuration
-        words = apart(_options(run.manifest), options[name])
+        own = _options(run.manifest)
+        words = [_spoken(option, own[option]) for option in apart(own, options[name])]
         names.append(_short(f"{name} ({', '.join(words)})" if words else name))
     counts = Counter(names)
     return [
@@ -128,12 +129,8 @@ def _names(runs: Sequence[LoadedRun]) -> list[tuple[str, str]]:
 
 
 def apart(options: Mapping[str, str], among: Sequence[Mapping[str, str]]) -> list[str]:
-    """The options, as a reader says them, that are not the same `among` several."""
-    return [
-        _spoken(name, value)
-        for name, value in options.items()
-        if len({other.get(name) for other in among}) > 1
-    ]
+    """The names of the options that are not the same `among` several."""
+    return [name for name in options if len({other.get(name) for other in among}) > 1]
 
 
 def _short(name: str) -> str:

@@ -54,3 +54,11 @@ def test_runs_of_other_work_are_in_no_order(tmp_path: Path, changed: dict[str, A
         [run(tmp_path / "a", "tlsf", 4_000.0), run(tmp_path / "b", "seglist", 9_000.0, **changed)]
     )
     assert [[waiter.possible_ns for waiter in lane.waiters] for lane in ordering] == [[4_000.0], [9_000.0]]
+
+
+def test_a_parameter_with_the_name_of_an_option_is_told_as_a_parameter(tmp_path: Path) -> None:
+    series = [
+        run(tmp_path / samplerate, "tlsf", 4_000.0, parameters={"samplerate": samplerate, "stimulus": "far"})
+        for samplerate in ("slow", "fast")
+    ]
+    assert [lane.work for lane in lanes(series)] == [" (samplerate slow)", " (samplerate fast)"]
