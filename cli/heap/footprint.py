@@ -27,11 +27,11 @@ def command(allocator: list[str] | None, knobs: dict[str, int], as_json: bool) -
 
     footprints = []
     with under_way.shown() as tell:
-        rows = catalogue.allocators().items()
-        with_knobs = [
-            name for name, row in rows if not row.missing_checkout() and knobs.keys() <= row.knobs.keys()
-        ]
-        names = outside.admit(allocator) if allocator else with_knobs
+        if allocator in (None, ["all"]):
+            rows = catalogue.allocators()
+            names = [name for name in image.allocators() if knobs.keys() <= rows[name].knobs.keys()]
+        else:
+            names = outside.admit(allocator or ())
         if not names:
             raise OptionError(
                 f"No allocator has {' and '.join(sorted(knobs))}: `./lab list --json` shows them."

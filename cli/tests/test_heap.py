@@ -17,6 +17,7 @@ from cli.heap import adversary, fragmentation
 from cli.shell import start
 from cli.tests.typed import refused
 from dashboards.tests.synthetic import Operation, write_run
+from firmware.build.catalogue import allocators
 from scenarios import catalogue
 from scenarios import trace as scenarios_trace
 from scenarios.operations import body_crc32
@@ -196,3 +197,11 @@ def test_json_begins_with_the_conclusions_and_has_the_rows_of_the_csv(
     assert list(result) == ["table", "conclusions", "figures"]
     assert [conclusion["verdict"] for conclusion in result["conclusions"]] == ["reverses"]
     assert [conclusion["here"] for conclusion in result["figures"]] == [1184, 1216]
+
+
+def test_all_allocators_are_those_that_have_the_knobs(capsys: pytest.CaptureFixture[str]) -> None:
+    having = [name for name, row in allocators().items() if "TLSF_SLOTS" in row.knobs]
+    for more in ((), ("--allocator", "all")):
+        assert start.run(["heap", "footprint", "--knob", "TLSF_SLOTS=8", "--json", *more]) == 0
+        assert [row["allocator"] for row in json.loads(capsys.readouterr().out)] == having != []
+    assert "NOSUCH" in refused("heap", "footprint", "--knob", "NOSUCH=1")

@@ -15,7 +15,7 @@ from base.files.locks import taking_turns
 from base.paths import COMPILED, ROOT
 from firmware.build import boards, catalogue, cmake_build, fit, footprint, packaged, search_places
 from firmware.build.boards import Board
-from firmware.build.cmake_build import BuildError as BuildError
+from firmware.build.cmake_build import BuildError
 
 if TYPE_CHECKING:
     from base.run_folder.manifest import Optimization
