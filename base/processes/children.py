@@ -69,7 +69,8 @@ def run(
     folder: Path | None = None,
     stdin: IO[str] | int = subprocess.DEVNULL,
 ) -> subprocess.CompletedProcess[str]:
-    """Runs `command` in `folder`, and returns its exit status and what it said.
+    """Runs `command` in `folder` with `stdin` as its input, by itself none, and returns its exit
+    status and what it said.
 
     It is ended with all that it started where it takes longer than `within_s`, or a signal comes.
     A process that it left behind and that still holds its output is not waited for.

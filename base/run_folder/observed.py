@@ -12,7 +12,7 @@ from ..files.errors import RunError
 from ..metrology.summaries import Number, Summary
 from .folder import check_members
 from .kept import Place, Rank
-from .manifest import REMEDY, Count, Imported, Samplerate, ToolReport, Verdict
+from .manifest import Count, Imported, Samplerate, ToolReport, Verdict
 
 Schema = Literal[3]
 SCHEMA: Schema = 3
@@ -21,6 +21,8 @@ KIND: Kind = "observed"
 StimulusEdges = Literal["both", "rising", "falling"]
 AskedEdges = StimulusEdges | Literal["auto"]
 """`auto` is what the capture shows to be answered."""
+_REMEDY = "restore the file, or run ./lab observe again"
+"""Decoding the run again reads all of both files."""
 
 
 class Program(Table):
@@ -146,10 +148,10 @@ class ObservedManifest(Observed):
 def read_asked(path: Path) -> Asked:
     """Reads and checks an observed.json. Raises RunError."""
     check_members(path.parent)
-    return read_json(path, Asked, RunError, remedy="restore the file, or run ./lab observe again")
+    return read_json(path, Asked, RunError, remedy=_REMEDY)
 
 
 def read_observed_manifest(path: Path) -> ObservedManifest:
     """Reads and checks the run.json of such a run. Raises RunError."""
     check_members(path.parent)
-    return read_json(path, ObservedManifest, RunError, remedy=REMEDY)
+    return read_json(path, ObservedManifest, RunError, remedy=_REMEDY)

@@ -32,7 +32,8 @@ class SearchError(TailscopeError):
 
 
 def find(elf: Path, places: Sequence[SearchPlace], outside: Path | None = None) -> tuple[int, ...]:
-    """Addresses whose executions add up to the looks of one operation. Raises SearchError.
+    """Addresses whose executions add up to the looks of one operation. Raises SearchError, and
+    BuildError where the image cannot be read.
 
     `elf` lies in its build folder, whose compile_commands.json leads to the sources. `outside` is
     the folder of an allocator from outside: its file and what that includes are in no such list.
